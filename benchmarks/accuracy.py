@@ -36,7 +36,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import command_line, program, record
+from benchmarks.common import command_line, program, record, write_setting
 from benchmarks.runs import Keeper
 from benchmarks.systems import System, parse_system, split_settings
 from benchmarks.training import (
@@ -57,7 +57,7 @@ from benchmarks.treebanks import (
     open_treebank,
     path_of,
 )
-from spacy_nmparse.ud.records import parse_settings, write_setting
+from spacy_nmparse.cli.records import parse_settings
 
 SYSTEMS = ("nm_parser", "spacy_parser")
 

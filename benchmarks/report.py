@@ -153,6 +153,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "speed": summarize_speed,
     "swaps": files,
     "transitions": files,
+    "upper_bound": files,
     "variants": summarize_variants,
 }
 

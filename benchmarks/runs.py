@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.common import complain
 from spacy_nmparse.analysis.significance import Comparison, compare
-from spacy_nmparse.ud.records import dump
+from spacy_nmparse.cli.records import dump
 
 Run = dict[str, Any]
 Runs = dict[int, Run]  # the runs of one system on one treebank, by seed

@@ -19,8 +19,8 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from benchmarks.common import command_line, program
+from spacy_nmparse.cli.records import parse_settings
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.ud.records import parse_settings
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS
 
 FILE = Path(__file__).with_name("systems.yml")

@@ -11,10 +11,9 @@ from typing import Any
 
 from spacy.util import load_config
 
-from benchmarks.common import run
+from benchmarks.common import run, write_setting
 from benchmarks.systems import System
 from benchmarks.treebanks import Treebank
-from spacy_nmparse.ud.records import write_setting
 
 EVALUATIONS = {
     "dev": ("dev", "none"),

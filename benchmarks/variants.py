@@ -44,7 +44,7 @@ from benchmarks.papers import LINEAR, SPLITS, VARIANTS, Variant
 from benchmarks.runs import Keeper, Runs, load
 from benchmarks.systems import parse_system
 from benchmarks.treebanks import add_run_arguments, add_source_arguments, open_treebank, path_of
-from spacy_nmparse.ud.records import parse_settings
+from spacy_nmparse.cli.records import parse_settings
 
 #: Words' tags are not learned: the systems alone are compared.
 UNTAGGED = "components.parser.model.tag_weight=0.0"

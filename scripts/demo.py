@@ -35,10 +35,12 @@ from wasabi import table as draw
 from spacy_nmparse.cli.evaluate import run as evaluate_model
 from spacy_nmparse.cli.init_config import PIPELINES
 from spacy_nmparse.ud import conll18, doc_to_conllu
-from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import VERSION, card, full_name, wheel_of
 from spacy_nmparse.ud.treebank import find_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS, whole_pipeline
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # of a file that is run
+from scripts.licences import source_of
+from scripts.packages import VERSION, card, full_name, wheel_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("nm_parser", "spacy_parser")

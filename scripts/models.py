@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import full_name, wheel_of
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # of a file that is run
+from scripts.licences import source_of
+from scripts.packages import full_name, wheel_of
 
 SCRIPTS = Path(__file__).resolve().parent
 ASSETS = Path("assets")

@@ -345,15 +345,18 @@ def LanguageTokenizer() -> Callable[[Language], Any]:
 
 def SafeCheckpoints() -> Callable:
     """For ``training.before_to_disk``: checkpoints that a killed training run, or a full disk,
-    leaves whole; see ``spacy_nmparse.pipe.files``."""
+    leaves whole; see ``spacy_nmparse.pipe.files``. Says which model `spacy train` will replace."""
     from spacy_nmparse.pipe.files import make_safe
+    from spacy_nmparse.pipe.training_log import prepare_training
 
+    prepare_training()
     return make_safe
 
 
 def ConsoleLogger() -> Callable:
-    """For ``training.logger``: spaCy's table of scores, how long training will still take, and at
-    the end which steps were not evaluated; see ``spacy_nmparse.pipe.training_log``."""
+    """For ``training.logger``: spaCy's table of scores, how long training will still take, at the
+    end which steps were not evaluated, and the scores in a file beside the model; see
+    ``spacy_nmparse.pipe.training_log``."""
     from spacy_nmparse.pipe.training_log import start_log
 
     return start_log

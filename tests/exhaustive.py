@@ -346,7 +346,8 @@ def main(arguments: list[str] | None = None) -> int:
     add("--min-n", type=int, default=1)
     add("--max-n", type=int, default=4)
     add("--system", help="only this system")
-    add("--only", default="", help="only cases whose name contains this")
+    what = "only the case of this name; if there is none, those whose name contains this"
+    add("--only", default="", help=what)
     what = "sample the gold trees above this many (tree, configuration) pairs; 0: never"
     add("--max-pairs", type=int, default=1_000_000, help=what)
     what = "skip what has more configurations from one start; 0: never"
@@ -372,9 +373,11 @@ def main(arguments: list[str] | None = None) -> int:
             for example in result.examples:
                 print("   ", example, flush=True)
 
-    for case, n in itertools.product(CASES, numbers):
-        if options.system not in (None, case.system) or options.only not in case.name:
-            continue
+    cases = [case for case in CASES if options.system in (None, case.system)]
+    named = [case for case in cases if case.name == options.only]
+    for case, n in itertools.product(
+        named or [case for case in cases if options.only in case.name], numbers
+    ):
         try:
             result = check(case, n, **{name: getattr(options, name) for name in limits})
         except TooMany:

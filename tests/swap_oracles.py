@@ -14,10 +14,12 @@ from tests.naive.trees import Tree, golds, is_projective
 SWAP_ORACLES = tuple(
     name for name in ("eager", "lazy", "minimal") if name in systems.create("swap_standard").oracles
 )
+#: What SHIFT is a choice with; there is no other choice between moves (BN15, section 4.1).
+OTHERS = ("LEFT-ARC", "RIGHT-ARC", "SWAP")
 ORACLE_HEADER = (
     "| swap_standard's oracles | n | trees | configurations | moves that nd_all allows | refuses | "
-    f"wrong | SWAPs of non-projective trees: {' | '.join(SWAP_ORACLES)} | fewest | in any order |\n"
-    f"| --- |{' --: |' * (8 + len(SWAP_ORACLES))}"
+    f"wrong | SWAPs of non-projective trees: {' | '.join(SWAP_ORACLES)} | fewest | in any order | "
+    f"SHIFT or: {' | '.join(OTHERS)} |\n| --- |{' --: |' * (8 + len(SWAP_ORACLES) + len(OTHERS))}"
 )
 
 
@@ -35,6 +37,7 @@ class OracleResult:
     swaps: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SWAP_ORACLES, 0))
     fewest: int = 0
     freely: int = 0  # SWAPs, where they may leave the projective order (BN15, footnote 3)
+    choices: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OTHERS, 0))
     examples: list[str] = field(default_factory=list)
 
     @property
@@ -46,7 +49,8 @@ def check_swap_oracles(options: dict[str, Any], n: int) -> OracleResult:
     """Compare the oracles of swap_standard with what search finds on every tree.
 
     ND-ALL must allow the moves that keep the tree reachable within the projective order, and no
-    others; ND-SW the same, but for SHIFT beside an arc; the others must stay within that, derive
+    others, and leave no choice but one between SHIFT and one of OTHERS (counted by that one);
+    ND-SW the same, but for SHIFT beside an arc; the others must stay within that, derive
     the tree, and MINIMAL with the fewest SWAPs. BREAK comes first.
     """
     result = OracleResult(options, n)
@@ -77,6 +81,11 @@ def check_swap_oracles(options: dict[str, Any], n: int) -> OracleResult:
                 right = {naive.Action("BREAK")}
             if told != right:
                 wrong(f"nd_all allows {told}, right {right}: {state!r}, {tree}")
+            other = {action.move for action in right} - {"SHIFT"}
+            if len(right) > 1 and (len(right) > 2 or len(other) > 1 or not other <= set(OTHERS)):
+                wrong(f"a choice between {right}: {state!r}, {tree}")
+            elif len(right) > 1:
+                result.choices[other.pop()] += 1
             result.allowed += len(told)
             result.refused += len(moves) - len(told)
             if any(action.move.endswith("ARC") for action in right):
@@ -149,5 +158,5 @@ def oracle_row(result: OracleResult) -> str:
     return (
         f"| {options} | {result.n} | {result.trees} | {result.configurations} | {result.allowed} | "
         f"{result.refused} | {result.wrong} | {swaps} | {result.fewest} | "
-        f"{result.freely} |"
+        f"{result.freely} | {' | '.join(map(str, result.choices.values()))} |"
     )

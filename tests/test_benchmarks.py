@@ -14,6 +14,7 @@ from thinc.api import Config
 
 from benchmarks import (
     accuracy,
+    common,
     jackknife,
     papers,
     repairs,
@@ -28,7 +29,7 @@ from benchmarks import (
 )
 from benchmarks.systems import System, find_system, parse_system
 from spacy_nmparse import registered
-from spacy_nmparse.ud import records
+from spacy_nmparse.cli import records
 from spacy_nmparse.ud.treebank import convert, find_splits
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.toy_treebank import SMALL, read
@@ -113,7 +114,7 @@ def test_parse_evaluation() -> None:
 
 def test_settings_are_read_back() -> None:
     for value in (8, 0.5, True, None, "eager", "true", "8", "", "a=b", ["a", 1], {"a": [1]}):
-        text = f"a.b={records.write_setting(value)}"
+        text = f"a.b={common.write_setting(value)}"
         assert records.parse_settings([text]) == {"a.b": value}
 
 

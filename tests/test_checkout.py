@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -14,10 +13,10 @@ import pytest
 import spacy_nmparse
 from scripts import demo
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
+from tests.commands import ROOT, made_once, python
 
 #: Without what `pip install -e` adds to find the sources that are tested.
 ALONE = "import sys; sys.meta_path[:] = [m for m in sys.meta_path if 'Editable' not in str(m)]; "
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(spacy_nmparse.__file__).parent
 
 
@@ -26,10 +25,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that `project run wheel` makes."""
     if not (ROOT / "setup.py").is_file():
         pytest.skip("setup.py is not here")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "OWN_WHEELS", tmp_path_factory.mktemp("wheels"))
-        demo.make_own_wheel()
-        (made,) = demo.OWN_WHEELS.iterdir()
+
+    def make(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(demo, "OWN_WHEELS", folder / "made")
+            demo.make_own_wheel()
+
+    (made,) = (made_once(tmp_path_factory, "wheel", make) / "made").iterdir()
     return made
 
 
@@ -43,18 +45,6 @@ def test_the_wheel_has_what_the_package_has(wheel: Path) -> None:
     assert not [name for name in names if name.endswith((".c", ".cpp"))]
 
 
-def python(folder: Path, *arguments: str, path: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder, with the packages of another one."""
-    variables = {"PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, **variables},
-        capture_output=True,
-        encoding="utf-8",
-    )
-
-
 def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: Path) -> None:
     """Python finds the folder's modules first: what needs compiled ones says so, and spaCy's own
     commands go on. Elsewhere the wheel's modules and configs are found."""
@@ -63,15 +53,16 @@ def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: P
     subprocess.run([sys.executable, *command, str(wheel)], check=True)
     away = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "*.cpp", "__pycache__")
     shutil.copytree(PACKAGE, sources / "spacy_nmparse", ignore=away)
+    path = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
     program = "from spacy_nmparse.ud.whole_pipeline import CONFIGS; print(*CONFIGS.glob('nm*.cfg'))"
-    done = python(tmp_path, "-c", program, path=site)
+    done = python("-c", program, cwd=tmp_path, **path)
     assert str(site / "spacy_nmparse" / "configs" / "nm_parser.cfg") in done.stdout, done.stderr
     for module in ("systems", "layers", "pipe", "ud"):
-        done = python(sources, "-c", f"{ALONE}import spacy_nmparse.{module}", path=site)
+        done = python("-c", f"{ALONE}import spacy_nmparse.{module}", cwd=sources, **path)
         assert "is not compiled" in done.stderr and 'pip install -e "' in done.stderr
         assert str(sources / "spacy_nmparse") in done.stderr
     run = f"{ALONE}from runpy import run_module; run_module('spacy', run_name='__main__')"
-    done = python(sources, "-c", run, "info", path=site)
+    done = python("-c", run, "info", cwd=sources, **path)
     assert done.returncode == 0, done.stderr
-    done = python(sources, "-c", run, "nmparse", "--help", path=site)
+    done = python("-c", run, "nmparse", "--help", cwd=sources, **path)
     assert done.returncode and 'pip install -e "' in done.stderr

@@ -26,7 +26,7 @@ from spacy_nmparse.cli import nmparse
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import gold_doc
 from tests.test_cli import CONLLU
-from tests.test_readme import PAGES, ROOT, read
+from tests.test_readme import PAGES, ROOT, pages_with, read
 
 #: How commands of blocks begin that are not run here.
 NOT_RUN = (
@@ -124,18 +124,14 @@ def check_options(command: str) -> None:
             main_of(found[1] or found[2])(arguments)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.usefixtures("only_options")
-def test_programs_take_the_options(page: Path) -> None:
-    for command in [*block_commands(page), *inline_commands(page)]:
-        is_elsewhere(command)
-        check_options(command)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_is_accounted_for(page: Path) -> None:
-    for command in block_commands(page):
-        assert is_elsewhere(command) or is_run(command), f"not run: {command}"
+def test_programs_take_the_options() -> None:
+    for page in PAGES:
+        for command in block_commands(page):
+            assert is_elsewhere(command) or is_run(command), f"{page.name}: not run: {command}"
+        for command in [*block_commands(page), *inline_commands(page)]:
+            is_elsewhere(command)
+            check_options(command)
 
 
 @pytest.mark.usefixtures("only_options")
@@ -231,14 +227,12 @@ def execute(command: str) -> None:
         output.write_text(result.stdout, encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_run(
-    page: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pages_with("^```bash$")
+def test_commands_run(page: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
-    commands = [command for command in block_commands(page) if not is_elsewhere(command)]
-    for command in commands:
-        execute(command)
+    for command in block_commands(page):
+        if not is_elsewhere(command):
+            execute(command)
 
 
 def test_the_project_is_documented(tmp_path: Path) -> None:

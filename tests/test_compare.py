@@ -190,6 +190,7 @@ def test_udpipe_sees_no_gold(gold: Path) -> None:
     assert {cell for row in rows for cell in row[2:9]} == {"_"}
 
 
+@pytest.mark.udpipe
 def test_udpipe_learns(tmp_path: Path, gold: Path) -> None:
     pytest.importorskip("ufal.udpipe", reason="needs the package ufal.udpipe")
     pytest.importorskip("udtools", reason="needs the package udtools")
@@ -240,6 +241,7 @@ def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
         contestants.load(tmp_path / "switch", "default")
 
 
+@pytest.mark.udpipe
 def test_options_of_udpipe(tmp_path: Path) -> None:
     corpus = {split: tmp_path / f"{split}.spacy" for split in ("train", "dev", "test")}
     prepared = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
@@ -255,6 +257,7 @@ def test_options_of_udpipe(tmp_path: Path) -> None:
     assert "iterations=30" not in parser and options["tagger"] == udpipe.TAGGER
 
 
+@pytest.mark.udpipe
 def test_compare(treebank: Path, tmp_path: Path) -> None:
     """Systems of spaCy and of UDPipe are trained, and kept."""
     for package in ("udtools", "ufal.udpipe"):

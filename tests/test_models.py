@@ -81,6 +81,8 @@ def test_models_are_made_once(
 
     def run(*command: str) -> None:
         steps.append(command)
+        if len(steps) > 4:
+            raise RuntimeError("it is begun")
         if "package" not in command:
             return real(*command)
         wheel = Path("packages/en_ud_toy_test-0.1.0/dist/en_ud_toy_test-0.1.0-py3-none-any.whl")
@@ -98,8 +100,8 @@ def test_models_are_made_once(
     assert make("UD_Toy-Test en 1\n") == 0
     assert len(steps) == 4 and "en_ud_toy_test is finished" in capsys.readouterr().out
     assert Path("packages/models.md").read_text(encoding="utf-8") == table
-    assert make("UD_Toy-Test en 2\n") == 0  # another line, another model
-    assert len(steps) == 8
+    assert make("UD_Toy-Test en 2\n") == 1  # another line, another model
+    assert len(steps) == 5 and "it is begun" in capsys.readouterr().err
 
 
 def test_a_step_that_fails_is_named(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:

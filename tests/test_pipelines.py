@@ -55,6 +55,7 @@ def test_options_of_udpipe() -> None:
     assert other == udpipe.pipeline_options("UD_Hungarian-Szeged")
 
 
+@pytest.mark.udpipe
 def test_all_are_trained_and_scored(
     treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

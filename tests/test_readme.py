@@ -44,7 +44,13 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def pages_with(what: str) -> pytest.MarkDecorator:
+    """The pages in which a pattern is found."""
+    found = [page for page in PAGES if re.search(what, read(page), re.MULTILINE)]
+    return pytest.mark.parametrize("page", found, ids=lambda page: page.stem)
+
+
+@pages_with(">>>")
 def test_examples(page: Path) -> None:
     parser = doctest.DocTestParser()
     runner = doctest.DocTestRunner()
@@ -67,7 +73,7 @@ def test_first_example() -> None:
     assert printed.getvalue() == expected
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pages_with("^```python$")
 def test_programs(
     page: Path, trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +95,7 @@ def test_programs(
         set_current_ops(ops)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pages_with("^```ini$")
 def test_configs(page: Path) -> None:
     """The blocks of configs can be read, and name functions that there are."""
     for block in blocks(page, "ini"):
@@ -105,21 +111,16 @@ def test_configs(page: Path) -> None:
             assert spacy.registry.has("factories", name), name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links(page: Path) -> None:
+def test_links_and_commands_lead_to_files() -> None:
     """Those to sources lead to the package that is tested: a wheel holds them, too."""
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(page)):
-        if not target.startswith("http"):
-            path = (page.parent / target).resolve().relative_to(ROOT)
-            source = path.is_relative_to("spacy_nmparse")
-            place = SOURCES / path if source else ROOT / path
-            assert place.exists(), target
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_name_files_that_exist(page: Path) -> None:
-    for path in re.findall(r"\b(?:scripts|benchmarks|configs)/\w+\.(?:py|cfg|yml)\b", read(page)):
-        assert (ROOT / path).is_file(), path
+    named = r"\b(?:scripts|benchmarks|configs)/\w+\.(?:py|cfg|yml)\b"
+    for page in PAGES:
+        links = re.findall(r"\]\(([^)#]+)[^)]*\)", read(page))
+        files = [page.parent / link for link in links if not link.startswith("http")]
+        for file in [*files, *(ROOT / path for path in re.findall(named, read(page)))]:
+            path = file.resolve().relative_to(ROOT)
+            place = SOURCES / path if path.is_relative_to("spacy_nmparse") else ROOT / path
+            assert place.exists(), f"{page.name}: {path}"
 
 
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")

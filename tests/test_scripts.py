@@ -6,19 +6,19 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 import srsly
+from spacy.cli import app
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
+from typer.testing import CliRunner
 
 from scripts import demo, prepare_demo
-from spacy_nmparse.ud.packages import wheel_of
+from scripts.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert, find_splits
 from tests.toy_treebank import ROOT, SMALL, read
 
@@ -217,10 +217,9 @@ def dry_run(folder: Path, *options: str) -> str:
     for name in ("configs", "scripts", "project.yml"):
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "spacy", "project", "run", "ud", str(folder), "--dry"]
-    done = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    done = CliRunner().invoke(app, ["project", "run", "ud", str(folder), "--dry", *options])
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 def test_short_trainings_are_evaluated_more_often(tmp_path: Path) -> None:

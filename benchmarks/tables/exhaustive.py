@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from benchmarks.tables.common import Rows, figure, results, table
 
 PROVEN = {
@@ -25,27 +27,40 @@ PROVEN = {
 }
 
 
-def proven(name: str) -> tuple[int, int]:
-    """Of a run of tests.exhaustive, the triples of tree, configuration and action where exactness
-    is claimed, and how many of their costs and losses are wrong."""
-    triples = wrong = 0
+class Proof(NamedTuple):
+    """What runs of tests.exhaustive counted where exactness is claimed: gold trees that were tried
+    and those there are (of all cases), triples of tree, configuration and action, and wrong costs
+    and losses."""
+
+    tried: int
+    trees: int
+    triples: int
+    wrong: int
+
+
+def proven(name: str) -> Proof:
+    """What the runs of this name counted."""
+    proofs = []
     for part in results("exhaustive")[name]:
-        for _, words, _, _, count, costs, losses in part["rows"]:
+        for _, words, trees, _, count, costs, losses in part["rows"]:
             # of 6 words, trees were drawn to see how often costs are wrong
             if isinstance(costs, int) and words < 6:
-                triples += count
-                wrong += costs + losses
-    return triples, wrong
+                tried, _, of_all = str(trees).partition(" of ")
+                proofs.append(Proof(int(tried), int(of_all or tried), count, costs + losses))
+    return Proof(*(sum(one) for one in zip(*proofs, strict=True)))
 
 
 @table("exhaustive")
 def _exhaustive() -> Rows:
-    yield ["", "triples", "wrong"]
+    yield ["", "gold trees tried", "of all", "triples", "wrong"]
     for name, what in PROVEN.items():
-        yield [what, *(f"{n:,}" for n in proven(name))]
+        one = proven(name)
+        share = f"{100 * one.tried / one.trees:.1f} %"
+        yield [what, f"{one.tried:,}", share, f"{one.triples:,}", f"{one.wrong:,}"]
 
 
 @figure("exhaustive-total")
 def _exhaustive_total() -> str:
     found = [proven(name) for name in PROVEN]
-    return f"{sum(n for n, _ in found) / 1e6:.0f} million cases, {sum(n for _, n in found)} wrong"
+    triples, wrong = sum(one.triples for one in found), sum(one.wrong for one in found)
+    return f"{triples / 1e6:.0f} million cases, {wrong} wrong"

@@ -22,10 +22,12 @@ from benchmarks.tables.common import (
     entry,
     mean,
     raw_mean,
+    results,
     score,
     table,
 )
 from benchmarks.titles import difference, probability, short
+from benchmarks.upper_bound import HEADER, cells
 
 BN15_TREEBANKS = (GOTHIC, LATIN, TURKISH, HUNGARIAN)
 ALL = ("uas_all", "las_all")
@@ -198,6 +200,21 @@ def _bn15_choice() -> Rows:
         yield [search, *(f"`{oracle}`" for oracle in pair), *cells]
 
 
+@table("bn15-seconds")
+def _bn15_seconds() -> Rows:
+    yield ["search", *(f"`{oracle}`" for oracle in (*STATIC[1:], *CHOOSING))]
+    for ending, search in SEARCHES.items():
+        cells = []
+        for oracle in (*STATIC[1:], *CHOOSING):
+            times = [
+                found(treebank, f"linear_swap_{oracle}{ending}")["training_seconds"]["mean"]
+                / found(treebank, f"linear_swap_eager{ending}")["training_seconds"]["mean"]
+                for treebank in BN15_TREEBANKS
+            ]
+            cells.append(f"{min(times):.2f} to {max(times):.2f}")
+        yield [search, *cells]
+
+
 #: The rows of HGJ13's tables: the runs with the paper's learner, and what tables call them.
 HGJ13 = {
     "linear_monotonic": "monotonic",
@@ -280,6 +297,13 @@ def _hgj13_linear_moves() -> Rows:
             yield [short(treebank), move, "all", *made(one, move)]
             if one["moves"].get("punct"):
                 yield [short(treebank), move, "no punct.", *made(one, move, without_punct=True)]
+
+
+@table("hgj13-upper-bound")
+def _hgj13_upper_bound() -> Rows:
+    yield HEADER
+    for treebank, one in results("upper_bound").items():
+        yield [short(treebank), *cells(one["seeds"])]
 
 
 @table("hgj13-labels", left=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -85,11 +85,15 @@ class Tracing:
         """The legal moves as the model sees them, each with its best label."""
         return self._tracer.moves(state)
 
-    def finish(self, state: State) -> State:
-        """Go on to the end, in place, without a record."""
+    def finish(
+        self, state: State, decide: Callable[[State, list[Scored]], Scored] | None = None
+    ) -> State:
+        """Go on to the end, in place, without a record. `decide` takes one of a configuration's
+        moves; by default the one that scores best."""
 
         def choose(here: State) -> tuple[Action, str | None]:
-            best = _best(self.moves(here))
+            moves = self.moves(here)
+            best = best_of(moves) if decide is None else decide(here, moves)
             if self._ends_sentence(best.action):
                 self._tracer.complete(here)
             return best.action, best.noted
@@ -106,7 +110,7 @@ class Tracing:
 
         def choose(here: State) -> tuple[Action, str | None]:
             moves = self.moves(here)
-            best = _best(moves)
+            best = best_of(moves)
             judged = self._judged(here, moves)
             completed = list(self._completion(here)) if self._ends_sentence(best.action) else []
             seen[:] = completed, here.copy(), *judged
@@ -210,5 +214,6 @@ def least_costs(costs: dict[Action, float]) -> dict[tuple[str, int], float]:
     return least
 
 
-def _best(moves: list[Scored]) -> Scored:
+def best_of(moves: Iterable[Scored]) -> Scored:
+    """The move that the model likes best."""
     return max(moves, key=lambda one: one.score)  # of equal ones the first

@@ -13,9 +13,9 @@ from spacy_nmparse.analysis.annotation.server import Server
 from spacy_nmparse.analysis.annotation.store import Store
 from spacy_nmparse.cli.console import MODEL, failures, load
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.conllu import Sentence
 from spacy_nmparse.ud.corpus import check_exists
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.wording import counted
 
 

@@ -26,8 +26,8 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import CONLLU, check_exists
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.ud.treebank import split_by
 from spacy_nmparse.wording import counted
 

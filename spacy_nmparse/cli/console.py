@@ -19,9 +19,9 @@ from spacy.tokens import Doc
 from wasabi import table
 
 from spacy_nmparse.pipe.files import is_replaced
+from spacy_nmparse.terminal import colored, show, shown
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.evaluate import references
-from spacy_nmparse.ud.terminal import colored, show, shown
 from spacy_nmparse.ud.treebank import several_roots
 from spacy_nmparse.wording import counted
 

@@ -20,7 +20,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.private import import_code, read_overrides
-from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.terminal import show
 from spacy_nmparse.wording import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}

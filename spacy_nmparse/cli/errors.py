@@ -24,7 +24,7 @@ from spacy_nmparse.cli.console import (
     print_table,
     title,
 )
-from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.terminal import show
 from spacy_nmparse.wording import counted
 
 TITLES = {

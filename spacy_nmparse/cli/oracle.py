@@ -24,9 +24,9 @@ from spacy_nmparse.cli.console import HTML, NUMBER, bad, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.conllu import find_cycle
 from spacy_nmparse.ud.corpus import Tree, read_sentences
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.wording import counted
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.

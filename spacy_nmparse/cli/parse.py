@@ -16,12 +16,12 @@ from tqdm import tqdm
 
 from spacy_nmparse.cli.console import CODE, MODEL, check_choice, fail, failures, load
 from spacy_nmparse.pipe.members import parsers_of
+from spacy_nmparse.terminal import shown
 from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
 from spacy_nmparse.ud.pieces import Counts
-from spacy_nmparse.ud.terminal import shown
 from spacy_nmparse.wording import counted
 
 

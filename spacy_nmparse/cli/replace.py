@@ -14,8 +14,8 @@ from spacy_nmparse.cli.console import CODE, COMPONENT, OUTPUT, check_absent, fai
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, parser_names, replace_parser
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_exists
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.wording import counted
 
 

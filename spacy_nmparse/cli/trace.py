@@ -29,7 +29,7 @@ from spacy_nmparse.cli.console import (
     print_json,
 )
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.terminal import show
 from spacy_nmparse.wording import counted
 
 PICTURES = ("tree", "repairs", "all", "none")

@@ -29,7 +29,7 @@ def lattice(
     from spacy_nmparse.lab.lattice import derivation_lattice
     from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
     from spacy_nmparse.pipe.files import write_files
-    from spacy_nmparse.ud.terminal import show
+    from spacy_nmparse.terminal import show
     from spacy_nmparse.wording import counted
 
     sentence = read_tree(tree, words, number)

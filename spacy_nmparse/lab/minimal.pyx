@@ -309,7 +309,6 @@ cdef const MinimalC* minimal_of(const GoldC* gold) noexcept nogil:
     if known != NULL:
         return known
     memset(&c, 0, sizeof(SearchC))
-    c.system.root_label = NONE
     c.tables = t
     make_room(t, n, &c.p)
     c.stack = <int*>malloc(3 * size * sizeof(int))
@@ -432,7 +431,6 @@ def n_swaps(Gold gold not None, bint lazy):
     cdef int total = 0
     cdef int end, found
     memset(&c, 0, sizeof(SearchC))
-    c.system.root_label = NONE
     c.tables = swap_tables(&gold.c)
     make_room(c.tables, gold.c.n, &c.p)
     c.stack = <int*>allocate(3 * size, sizeof(int))

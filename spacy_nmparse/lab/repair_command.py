@@ -27,7 +27,7 @@ from spacy_nmparse.cli.console import (
     title,
 )
 from spacy_nmparse.lab.repair_use import Repair, Repairs, find_repairs
-from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.terminal import show
 from spacy_nmparse.wording import counted
 
 N_LABELS = 10
@@ -59,6 +59,12 @@ def run(
         show("No non-monotonic move was legal in any configuration: the system is monotonic.")
         return
     _print_outcomes(found)
+    if found.heads:
+        right, most = (100 * count / found.heads for count in (found.right, found.at_most))
+        show(
+            f"Heads right: {right:.2f} %; if the oracle decided these moves: {most:.2f} %"
+            " (HGJ13, section 8)"
+        )
     for move, counts in sorted(found.labels.items()):
         title(f"{move}: label before and after")
         rows = [

@@ -7,6 +7,9 @@ non-monotonic moves are judged by the oracle's costs; labels do not count:
 | --- | --- | --- |
 | it costs least | TP; neutral, if it adds no gold arc | FN; deferred, if what was made is as good |
 | it costs more | FP | TN |
+
+Besides: how many heads would be right if the oracle decided these moves, and the model all others
+(the upper bound of section 8).
 """
 
 from __future__ import annotations
@@ -14,14 +17,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
+from operator import eq
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.steps import Arc, Step
-from spacy_nmparse.analysis.tracing import ALL, Tracing, traced
-from spacy_nmparse.systems import ROOT
+from spacy_nmparse.analysis.tracer import Scored
+from spacy_nmparse.analysis.tracing import ALL, Tracing, best_of, least_costs, traced
+from spacy_nmparse.systems import ROOT, State
 
 
 @dataclass
@@ -84,6 +90,9 @@ class Repairs:
         punct: those where S0 is punctuation by its gold label, which HGJ13 leave out.
         labels: by kind of repair, counts of (label before, label after, "tp", "neutral" or "fp").
         examples: a few of each kind and outcome.
+        heads: words whose gold head is known.
+        right: those of them whose head is right.
+        at_most: those whose head would be right if the oracle decided the repairs.
     """
 
     outcomes: dict[str, Outcomes] = field(default_factory=lambda: defaultdict(Outcomes))
@@ -95,6 +104,9 @@ class Repairs:
     documents: int = 0
     words: int = 0
     moves: int = 0
+    heads: int = 0
+    right: int = 0
+    at_most: int = 0
 
     @property
     def total(self) -> Outcomes:
@@ -110,6 +122,9 @@ class Repairs:
             "documents": self.documents,
             "words": self.words,
             "moves": self.moves,
+            "heads": self.heads,
+            "right": self.right,
+            "at_most": self.at_most,
             "repairs": {name: one.as_dict() for name, one in sorted(self.outcomes.items())},
             "punct": {name: one.as_dict() for name, one in sorted(self.punct.items())},
             "total": self.total.as_dict(),
@@ -161,7 +176,31 @@ def find_repairs(
             if kept[step.repair, outcome] < n_examples:
                 kept[step.repair, outcome] += 1
                 found.examples.append(_example(tracing, step, outcome))
+        known = [head is not None for head in tracing.gold_tree.heads]
+        found.heads += sum(known)
+        found.right += _n_right(tracing)
+        tracing.finish(tracing.initial(), partial(_repaired, tracing))
+        found.at_most += _n_right(tracing)
     return found
+
+
+def _n_right(tracing: Tracing) -> int:
+    """How many words have their gold head in the parse that was followed last."""
+    heads, _, _ = tracing.tree()
+    return sum(map(eq, heads, tracing.gold_tree.heads))
+
+
+def _repaired(tracing: Tracing, state: State, moves: list[Scored]) -> Scored:
+    """The model's move, except that no repair is made that costs more than the least, and that one
+    that costs least is made where the model's move costs more."""
+    costs = least_costs(tracing.costs(state, moves))
+    least = min(costs.values())
+    right = [one for one in moves if costs[one.action.move, one.action.k] == least]
+    repairs = [one for one in moves if tracing.system.repair(state, one.action)]
+    allowed = [one for one in moves if one not in repairs or one in right]
+    best = best_of(allowed or moves)
+    needed = [one for one in right if one in repairs]
+    return best if best in right or not needed else best_of(needed)
 
 
 def _is_punctuation(tracing: Tracing, word: int) -> bool:

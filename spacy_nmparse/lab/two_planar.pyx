@@ -522,7 +522,6 @@ cdef class TwoPlanar(MoveTable):
             "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
             "S0-B0.crossed", "S0-B0.headless",
         )
-        self.c.headless = True
         self.c.start = start
         self.c.is_final = is_final
         self.c.alike = alike

@@ -48,7 +48,7 @@ cdef int search_init(
     search.system = system
     search.scorer = scorer
     search.s = &search.own_state
-    search.completes = system.headless and system.single_root
+    search.completes = system.focus is not NULL and system.single_root
     search.shift = place_of(system, SHIFT)
     search.left_arc = place_of(system, LEFT_ARC)
     search.right_arc = place_of(system, RIGHT_ARC)

@@ -20,15 +20,19 @@ cdef void join(StateC* s, int head, int dependent) noexcept nogil:
     s.own[s.n + 1 + head] = top
 
 
+def first_label(root_label):
+    """Of the option ``root_label`` (a label, some, or None) the label, the first one, or None."""
+    return root_label if root_label is None or isinstance(root_label, str) else root_label[0]
+
+
 def hang(list heads, list labels, list starts, bint one_root, root_label):
     """Give headless words a head, in place.
 
-    They hang off ROOT, with the first root_label. With one_root only the first of them in a
-    sentence does, and only if ROOT has no child there: the others hang off ROOT's child, without a
-    label.
+    They hang off ROOT, with the ``first_label`` of root_label. With one_root only the first of them
+    in a sentence does, and only if ROOT has no child there: the others hang off ROOT's child,
+    without a label.
     """
-    if root_label is not None and not isinstance(root_label, str):
-        root_label = root_label[0]
+    root_label = first_label(root_label)
     root = {}  # first word of a sentence -> its child of ROOT
     first = 0
     if one_root:

@@ -182,15 +182,13 @@ cdef struct MoveC:
 
 cdef struct SystemC:
     int n_labels
-    int root_label              # of the labels that arcs from ROOT, and they alone, take, the first
-    int n_root_labels           # how many these are; 0: arcs from ROOT take any label
-    const char* root_labels     # label -> 1: it is one of these; NULL: there is none
+    # Label -> 1: arcs from ROOT, and they alone, take it. NULL: arcs from ROOT take any label.
+    const char* root_labels
     const void* own             # the system's own options; NULL: it has none
     bint nonmonotonic           # moves may delete arcs
     bint projective         # no arcs cross
-    bint headless           # final configurations may have headless words;
-    focus_t focus           # then: brings an arc into focus
-    bint explicit_root      # then: arcs from ROOT are moves, and have labels
+    focus_t focus           # NULL: final configurations have no headless words
+    bint explicit_root      # where words may end headless: arcs from ROOT are moves, with labels
     # The k-th item, from 1, that an arc with B0 can reach, or NONE. NULL: arcs reach the next one.
     arc_end_t item
     bint single_root

@@ -190,7 +190,7 @@ class TransitionSystem:
     def headless(self):
         """Whether its final configurations may have headless words, which hang off ROOT then."""
         cdef MoveTable t = table_of(self)
-        return bool(t.c.headless)
+        return t.c.focus is not NULL
 
     @property
     def has_costs(self):
@@ -208,7 +208,7 @@ class TransitionSystem:
         """Whether arcs from ROOT are moves, which have labels to choose; else what is headless at
         the end hangs off ROOT."""
         cdef MoveTable t = table_of(self)
-        return bool(t.c.explicit_root or not t.c.headless)
+        return bool(t.c.explicit_root or t.c.focus is NULL)
 
     @property
     def lookahead(self):

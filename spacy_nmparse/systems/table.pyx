@@ -47,7 +47,6 @@ cdef class MoveTable:
         self.label_names = (None,) if labels is None else labels
         self.label_ids = None if labels is None else {l: i for i, l in enumerate(labels)}
         self.c.n_labels = len(self.label_names)
-        self.c.root_label = NONE
         self.c.noted_arc = NONE
         self.c.is_final = state_is_final
         self.c.alike = state_alike
@@ -84,8 +83,6 @@ cdef class MoveTable:
             if not roots or set(roots) == set(self.labels):
                 raise ValueError("root_label needs another label as well, for the other arcs.")
             self.root_mask = bytes(label in roots for label in self.labels)
-            self.c.root_label = self.label_ids[roots[0]]
-            self.c.n_root_labels = len(set(roots))
             self.c.root_labels = self.root_mask
         for give in oracles_of(name):
             give(self)

@@ -178,7 +178,7 @@ cdef const char* check_arcs(const StateC* s, int* seen) noexcept nogil:
 
 cdef const char* check_trees(const StateC* s, int* seen) noexcept nogil:
     """No cycle; list systems: the sets are the trees; no arc across a sentence start."""
-    cdef bint sets = s.system.headless and not s.system.nonmonotonic
+    cdef bint sets = s.system.focus is not NULL and not s.system.nonmonotonic
     cdef int w, h, first, start = 0
     memset(seen, 0, (s.n + 1) * sizeof(int))
     for first in range(s.n):

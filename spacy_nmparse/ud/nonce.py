@@ -21,6 +21,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_nmparse.pipe.roots import EXTENSION
+from spacy_nmparse.pipe.training_log import EPOCHS
 from spacy_nmparse.ud.extensions import (
     in_multiword_tokens,
     is_extension,
@@ -248,7 +249,10 @@ class NonceBatches:
             ValueError: There are words or phrases to exchange by the settings, and none is of an
                 open class.
         """
-        return self.batch(self.epoch(examples) if isinstance(examples, list) else examples)
+        if not isinstance(examples, list):
+            return self.batch(examples)
+        epoch = self.epoch(examples)
+        return EPOCHS.count(self.batch(epoch), epoch)
 
     def epoch(self, examples: list[Example]) -> list[Example]:
         """The examples of an epoch, those that give way replaced, in random order."""

@@ -11,9 +11,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
-from spacy_nmparse.ud.terminal import show
 from spacy_nmparse.wording import counted
 
 SPLITS = ("train", "dev", "test")

@@ -214,36 +214,6 @@ def test_loss(name: str, update: str) -> None:
     assert len(set(steps)) > 2
 
 
-def test_width_one_and_early_update() -> None:
-    """The greedy sequence up to its first mistake, against the same with the best right move."""
-    nlp = make("arc-eager static", update="early_update", width=1)
-    examples = make_examples(nlp.vocab, [[0], [1], [4], [5]])
-    parser = random_weights(nlp, examples, 2)
-    mistakes = 0
-    for example in examples:
-        scored, (n,), _ = flat(parser, [bare(example.reference)])
-        gold = parser.gold_reader.read(example, *parsed_tokens([example.predicted])[:2])
-        state = parser.system.initial(n)
-        expected = 0.0
-        while not state.is_final:
-            found = probabilities(parser.system, scored, 0, state)
-            moves: dict[str, float] = {}
-            for action, (p, _) in found.items():
-                moves[action.move] = numpy.logaddexp(moves.get(action.move, -numpy.inf), p)
-            move = max(moves, key=lambda m: moves[m])
-            best = max((a for a in found if a.move == move), key=lambda a: found[a][0])
-            allowed = parser.system.oracle(state, gold, "static")
-            if best not in allowed:
-                right = max(allowed, key=lambda a: found[a][0])
-                expected = numpy.log1p(numpy.exp(found[best][0] - found[right][0]))
-                mistakes += 1
-                break
-            parser.system.apply(state, best, push_label=found[best][1])
-        loss = parser.update([example], sgd=False)[parser.name]
-        assert loss == pytest.approx(expected, rel=1e-3, abs=1e-4)
-    assert mistakes > 1
-
-
 @pytest.mark.parametrize(
     ("name", "update", "dropout"),
     [

@@ -155,12 +155,3 @@ def test_legal_is_what_leads_to_the_end(
 def test_root_first_goes_alone(options: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=f"root_first goes with .*{named}"):
         systems.create("arc_eager", root_first=True, **options)
-
-
-@pytest.mark.parametrize(("system", "option", "_"), FORMS)
-def test_configurations_of_the_other_form(system: str, option: str, _: Any) -> None:
-    plain, form = systems.create(system), systems.create(system, **{option: True})
-    for one, other in ((plain, form), (form, plain)):
-        with pytest.raises(ValueError, match=r"A configuration of .* is none of"):
-            one.actions(other.initial(2))
-    assert form.initial(2).system == f"{system} with {option}"

@@ -24,6 +24,7 @@ from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Action, Gold
+from tests.exhaustive import graph
 from tests.lab.linear import (
     BITS,
     FACTORIES,
@@ -36,6 +37,7 @@ from tests.lab.linear import (
     initialized,
     knows,
     learn_from,
+    make_linear,
     plain,
     randomize,
     seen,
@@ -297,30 +299,20 @@ def test_trees_are_learned_by_heart(factory: str, config: dict[str, Any], traini
     assert knows(nlp, alone)
 
 
-def configurations(system: Any, n: int) -> list[Any]:
-    """All ways to all configurations of n words that are not final."""
-    found = [system.initial(n)]
-    for state in found:
-        for action in system.actions(state):
-            after = state.copy()
-            system.apply(after, action)
-            if not after.is_final:
-                found.append(after)
-    return found
-
-
 def test_a_beam_learns_from_scored_moves_alone() -> None:
     """A forced move adds nothing to a sequence's score: weights for it would only be noise."""
-    nlp = initialized(update="max_violation", width=4)
+    nlp = make_linear(update="max_violation", width=4)
+    doc = Doc(nlp.vocab, words=["I", "saw", "stars"], heads=[1, 1, 1], deps=["a", "ROOT", "b"])
+    nlp.initialize(lambda: [make_example(doc)])
     parser = parser_of(nlp)
-    doc = Doc(nlp.vocab, words=["I", "saw", "stars"], heads=[1, 1, 1], deps=["a", "ROOT", "a"])
     words, tags = seen(doc)
     model = Perceptron(parser.system, parser.model.attrs["features"], BITS)
     forced, scored = set(), set()
-    for state in configurations(parser.system, len(doc)):
-        actions = parser.system.actions(state)
-        found = forced if len(actions) == 1 and actions[0].move != "SHIFT" else scored
-        found.add(tuple(model.features(state, words, tags)))
+    for node in graph(parser.system, parser.system.initial(len(doc)), (None,)):
+        moves = {action.move for action in node.actions}
+        found = forced if len(node.actions) == 1 and moves != {"SHIFT"} else scored
+        if moves:
+            found.add(tuple(model.features(node.state, words, tags)))
     learned = []
     for _ in range(3):
         parser.update([make_example(doc)], sgd=None)

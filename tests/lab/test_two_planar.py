@@ -94,7 +94,7 @@ def random_state(n: int, left: int, draw: random.Random) -> State:
         SYSTEM.apply(state, draw.choice(actions))
 
 
-@pytest.mark.parametrize("number", [2, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [2, pytest.param(15, marks=pytest.mark.slow)])
 def test_costs_of_trees_that_are_not_two_planar(number: int) -> None:
     """From random configurations everything is searched, against trees of six words."""
     draw = random.Random(0)

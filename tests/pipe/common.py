@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import spacy
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -288,6 +289,15 @@ def learn(nlp: Language, examples: list[Example], sgd: Any = None, **options: An
     settle(nlp, examples, sgd, **options)
 
 
+def ready(
+    documents: Sequence[Sequence[int]] = DOCUMENTS, **config: Any
+) -> tuple[Language, list[Example], Any]:
+    """A pipeline that is initialized with examples, these, and its optimizer."""
+    nlp = make_nlp(**config)
+    examples = make_examples(nlp.vocab, documents)
+    return nlp, examples, nlp.initialize(lambda: examples)
+
+
 def settle(nlp: Language, examples: list[Example], sgd: Any, **options: Any) -> None:
     """Train in small steps: a long one may undo much of what was learned."""
     sgd.learn_rate = 0.001
@@ -357,8 +367,7 @@ def randomize(model: Any, seed: int = 0, scale: float = 0.5) -> None:
 
 def random_parser(seed: int = 0, **config: Any) -> Language:
     """A pipeline with random weights."""
-    nlp = make_nlp(**config)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(**config)
     randomize(parser_of(nlp).model, seed)
     return nlp
 
@@ -373,6 +382,27 @@ def tiny_parser(factory: str, seed: int) -> Language:
 def seal(parts: dict[str, bytes]) -> None:
     """Give the parts of a saved parser the checksums of what they are now."""
     parts[CHECKSUMS] = checksums(parts)
+
+
+def altered(parser: Any, **changes: Any) -> bytes:
+    """The bytes of a parser with other parts, sealed: bytes, a table, or what changes the table."""
+    parts = srsly.msgpack_loads(parser.to_bytes())
+    for name, change in changes.items():
+        table = change
+        if callable(change):
+            change(table := srsly.msgpack_loads(parts[name]))
+        parts[name] = table if isinstance(table, bytes) else srsly.msgpack_dumps(table)
+    seal(parts)
+    return srsly.msgpack_dumps(parts)
+
+
+def noted_failures(nlp: Any) -> list[tuple[str, list[str], str]]:
+    """Where a pipeline's failures come from now on: the component, the texts and the message."""
+    failed: list[tuple[str, list[str], str]] = []
+    nlp.set_error_handler(
+        lambda name, proc, docs, error: failed.append((name, [d.text for d in docs], str(error)))
+    )
+    return failed
 
 
 def random_doc(vocab: Vocab, rng: random.Random, length: int, space: float = 0.2) -> Doc:

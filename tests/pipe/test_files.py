@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -9,7 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,22 @@ from spacy_nmparse.pipe.files import (
     write_files,
 )
 from spacy_nmparse.pipe.saving import FILES
-from tests.pipe.common import make_nlp, model_config, parser_of, random_parser, tree
+from tests.pipe.common import (
+    LISTENER,
+    make_nlp,
+    model_config,
+    noted_failures,
+    parser_of,
+    random_parser,
+    tree,
+)
+
+
+@pytest.fixture(scope="module")
+def two() -> tuple[Language, Language]:
+    """The pipeline that is saved first, and the one that takes its place."""
+    return random_parser(1), random_parser(2)
+
 
 TEXT = "She saw the cat . I like London"
 
@@ -40,16 +56,6 @@ def content(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
-
-
-@pytest.fixture(scope="module")
-def old() -> Language:
-    return random_parser(1)
-
-
-@pytest.fixture(scope="module")
-def new() -> Language:
-    return random_parser(2)
 
 
 # A full disk
@@ -70,39 +76,38 @@ def small_files(size: int) -> Iterator[None]:
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9, 0.9999])
-def test_a_full_disk(old: Language, new: Language, tmp_path: Path, share: float) -> None:
+def test_a_full_disk(two: tuple[Language, Language], tmp_path: Path, share: float) -> None:
+    old, new = two
     folder, pipeline = tmp_path / "parser", tmp_path / "pipeline"
     parser_of(old).to_disk(folder)
     safe_to_disk(old, pipeline)
-    before, pipeline_before = content(folder), content(pipeline)
-    size = int(share * len(before["model"]))
-    with small_files(size):
+    before = content(tmp_path)
+    with small_files(int(share * len(before[os.path.join("parser", "model")]))):
         with pytest.raises(OSError):
             parser_of(new).to_disk(folder)
         with pytest.raises(OSError):
             safe_to_disk(new, pipeline)
-    assert content(folder) == before
-    assert content(pipeline) == pipeline_before
+    assert content(tmp_path) == before
     assert {path.name for path in tmp_path.iterdir()} == {"parser", "pipeline"}
     parser_of(new).to_disk(folder)
-    assert content(folder) != before
     safe_to_disk(new, pipeline)
+    assert (folder / "model").read_bytes() == (pipeline / "nm_parser" / "model").read_bytes()
     assert tree(spacy.load(pipeline)(TEXT)) == tree(new(TEXT))
 
 
 def test_a_component_that_cannot_be_saved(
-    old: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two: tuple[Language, Language], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    safe_to_disk(old, tmp_path / "pipeline")
-    before = content(tmp_path / "pipeline")
+    safe_to_disk(two[0], tmp_path / "pipeline")
+    before = content(tmp_path)
 
     def fails(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(parser_of(old), "to_disk", fails)
+    monkeypatch.setattr(parser_of(two[0]), "to_disk", fails)
     with pytest.raises(RuntimeError, match="no"):
-        safe_to_disk(old, tmp_path / "pipeline")
-    assert content(tmp_path / "pipeline") == before
+        safe_to_disk(two[0], tmp_path / "pipeline")
+    assert content(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == ["pipeline"]
 
 
@@ -128,14 +133,11 @@ def exchanges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.usefixtures("exchanges")
 def test_replacing_folders(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "folder"
-    for text in ("one", "two", "three"):
-        replace_folder(folder, writer(text))
-        assert content(folder) == {"file": text.encode()}
+    link(tmp_path / "link", folder)
+    for path, text in ((folder, "one"), (folder, "two"), (tmp_path / "link", "linked")):
+        replace_folder(path, writer(text))
+        assert content(folder) == {"file": text.encode()} and (tmp_path / "link").is_symlink()
         assert [path.name for path in folder.parent.iterdir()] == ["folder"]
-    (tmp_path / "link").symlink_to(folder)
-    replace_folder(tmp_path / "link", writer("linked"))
-    assert content(folder) == {"file": b"linked"}
-    assert (tmp_path / "link").is_symlink()
 
     def fails(path: Path) -> None:
         writer("half")(path)
@@ -152,11 +154,11 @@ def test_replacing_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("exchanges")
-def test_other_files_stay(old: Language, new: Language, tmp_path: Path) -> None:
+def test_other_files_stay(two: tuple[Language, Language], tmp_path: Path) -> None:
     """In the folder, those of the user; beside it, a copy made before learning on."""
     folder = tmp_path / "model"
     for name in ("model", "model.new", "model.old"):
-        old.to_disk(tmp_path / name)
+        two[0].to_disk(tmp_path / name)
     before = content(tmp_path / "model.old")
     notes = ["notes.txt", "git/config", "nm_parser/notes.txt"]
     for name in notes:
@@ -164,80 +166,52 @@ def test_other_files_stay(old: Language, new: Language, tmp_path: Path) -> None:
         (folder / name).write_text(name)
     (folder / "link").symlink_to("notes.txt")
     (folder / "nm_parser" / "cfg").mkdir()  # empty, as that of no component
-    safe_to_disk(new, folder)
+    safe_to_disk(two[1], folder)
     assert [(folder / name).read_text() for name in (*notes, "link")] == [*notes, notes[0]]
     assert (folder / "link").is_symlink() and (folder / "nm_parser" / "cfg").is_dir()
-    assert tree(spacy.load(folder)(TEXT)) == tree(new(TEXT))
+    assert tree(spacy.load(folder)(TEXT)) == tree(two[1](TEXT))
     assert content(tmp_path / "model.old") == content(tmp_path / "model.new") == before
     assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_the_working_folder(
-    new: Language, old: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two: tuple[Language, Language], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stays the same folder, with all else that is in it."""
     monkeypatch.chdir(tmp_path)
-    old.to_disk(".")
+    two[0].to_disk(".")
     (tmp_path / "stale").mkdir()
     Path("thesis.txt").write_text("all my work")
     number = tmp_path.stat().st_ino
-    safe_to_disk(new, ".")
+    safe_to_disk(two[1], ".")
     assert tmp_path.stat().st_ino == number and Path("thesis.txt").read_text() == "all my work"
-    assert tree(spacy.load(tmp_path)(TEXT)) == tree(new(TEXT))
-    new.to_disk(tmp_path / "plain")
+    assert tree(spacy.load(tmp_path)(TEXT)) == tree(two[1](TEXT))
+    two[1].to_disk(tmp_path / "plain")
     names = {path.name for path in Path("plain").iterdir()}
     assert {path.name for path in Path(".").iterdir()} == {*names, "plain", "stale", "thesis.txt"}
-    safe_to_disk(new, ".", exclude=["nm_parser"])
+    safe_to_disk(two[1], ".", exclude=["nm_parser"])
     assert not Path("nm_parser").exists() and Path("stale").exists()
 
 
-def test_a_link_in_a_folder(old: Language, new: Language, tmp_path: Path) -> None:
+def test_a_link_in_a_folder(two: tuple[Language, Language], tmp_path: Path) -> None:
     """What is behind it is written there."""
-    old.to_disk(tmp_path / "model")
-    (tmp_path / "model" / "vocab").rename(tmp_path / "shared")
-    link(tmp_path / "model" / "vocab", tmp_path / "shared")
-    (tmp_path / "shared" / "strings.json").unlink()
-    safe_to_disk(new, tmp_path / "model")
-    assert (tmp_path / "model" / "vocab").is_symlink()
-    assert (tmp_path / "shared" / "strings.json").is_file()
-    assert tree(spacy.load(tmp_path / "model")(TEXT)) == tree(new(TEXT))
-
-
-@pytest.mark.parametrize("n_before", range(2))
-def test_a_folder_that_cannot_be_renamed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_before: int
-) -> None:
-    """One of it whole is there, and the user's file."""
-    folder = tmp_path / "folder"
-    writer("one")(folder)
-    (folder / "mine").write_text("mine")
-    monkeypatch.setattr(files, "exchange", lambda one, other: False)
-    rename, done = Path.rename, []
-
-    def fails(path: Path, target: Path) -> Path:
-        done.append(target)
-        if len(done) == n_before + 1:
-            raise PermissionError("a file is open")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", fails)
-    written = b"two"
-    try:
-        replace_folder(folder, writer("two"))
-    except PermissionError:
-        written = b"one"
-    assert len(done) > n_before and content(folder) == {"file": written, "mine": b"mine"}
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    model, shared = tmp_path / "model", tmp_path / "shared"
+    two[0].to_disk(model)
+    (model / "vocab").rename(shared)
+    link(model / "vocab", shared)
+    (shared / "strings.json").unlink()
+    safe_to_disk(two[1], model)
+    assert (model / "vocab").is_symlink() and (shared / "strings.json").is_file()
+    assert tree(spacy.load(model)(TEXT)) == tree(two[1](TEXT))
 
 
 def test_files_that_cannot_take_their_places(
-    old: Language, new: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two: tuple[Language, Language], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are the old ones then; those that were not there are not."""
-    folder = tmp_path / "parser"
-    parser_of(old).to_disk(folder)
-    (folder / "vocab").unlink()
-    before = content(folder)
+    parser_of(two[0]).to_disk(tmp_path)
+    (tmp_path / "vocab").unlink()
+    before = content(tmp_path)
     replace = Path.replace
     for last in (*FILES, ""):
 
@@ -249,11 +223,11 @@ def test_files_that_cannot_take_their_places(
         monkeypatch.setattr(Path, "replace", fails)
         if last:
             with pytest.raises(PermissionError, match=last):
-                parser_of(new).to_disk(folder)
-            assert content(folder) == before
-    parser_of(new).to_disk(folder)
-    assert {path.name for path in folder.iterdir()} == set(FILES)
-    assert content(folder)["model"] != before["model"]
+                parser_of(two[1]).to_disk(tmp_path)
+            assert content(tmp_path) == before
+    parser_of(two[1]).to_disk(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+    assert content(tmp_path)["model"] != before["model"]
 
 
 def whole_one(state: dict[str, dict[str, bytes]]) -> dict[str, bytes]:
@@ -265,44 +239,53 @@ def whole_one(state: dict[str, dict[str, bytes]]) -> dict[str, bytes]:
 
 
 def test_every_step_leaves_a_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The state at each removal and renaming, which is where a process may be killed."""
-    states = []
+    """At each removal and renaming, where a process may be killed, and where a renaming fails."""
+    states: list[dict[str, dict[str, bytes]]] = []
+    failing = itertools.count(1000)
     folder = tmp_path / "folder"
 
     def noted(function: Any) -> Any:
         def step(*args: Any, **kwargs: Any) -> Any:
+            if function is rename and next(failing) == 0:
+                raise PermissionError("a file is open")
             result = function(*args, **kwargs)
             states.append({path.name: content(path) for path in tmp_path.iterdir()})
             return result
 
         return step
 
+    rename = Path.rename
     monkeypatch.setattr(shutil, "rmtree", noted(shutil.rmtree))
-    monkeypatch.setattr(Path, "rename", noted(Path.rename))
+    monkeypatch.setattr(Path, "rename", noted(rename))
     monkeypatch.setattr(files, "exchange", noted(files.exchange))
     for text in ("one", "two"):
         replace_folder(folder, writer(text))
     whole = ({"file": b"one"}, {"file": b"two"})
     assert len(states) > 4
     first = next(i for i, state in enumerate(states) if "folder" in state)
-    for state in states[first:]:
-        assert whole_one(state) in whole
+    assert all(whole_one(state) in whole for state in states[first:])
     if files.exchange(folder, folder):  # then the folder is never away
         assert all("folder" in state for state in states[first:])
     monkeypatch.setattr(files, "exchange", lambda one, other: False)
     states.clear()
     replace_folder(folder, writer("one"))
-    for state in states:
-        assert whole_one(state) in whole
+    assert all(whole_one(state) in whole for state in states)
+    (folder / "mine").write_text("mine")
+    for n_before, text in enumerate((b"one", b"two")):  # renamings before the one that fails
+        failing = itertools.count(-n_before)
+        with suppress(PermissionError):
+            replace_folder(folder, writer("two"))
+            text = b"two"
+        assert next(failing) > 0 and content(folder) == {"file": text, "mine": b"mine"}
+        assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 # In training
 
 
-def test_the_callback(old: Language, tmp_path: Path) -> None:
-    callback = registry.resolve({"callback": {"@callbacks": "spacy_nmparse.safe_checkpoints.v1"}})[
-        "callback"
-    ]
+def test_the_callback(two: tuple[Language, Language], tmp_path: Path) -> None:
+    callback = registry.callbacks.get("spacy_nmparse.safe_checkpoints.v1")()
+    old = two[0]
     safe = create_before_to_disk_callback(callback)(old)
     safe.to_disk(tmp_path / "safe")
     old.to_disk(tmp_path / "plain")
@@ -316,60 +299,23 @@ def test_the_callback(old: Language, tmp_path: Path) -> None:
 # A document that fails in a batch
 
 
-@pytest.mark.parametrize("factory", ["nm_parser", "nl_covington_parser", "swap_parser"])
-@pytest.mark.parametrize("width", [1, 3])
-def test_annotations_that_fail(factory: str, width: int) -> None:
-    """Documents before the bad one, which are parsed again, are as they would be without it."""
-    nlp = random_parser(3, factory=factory, beam_width=width, confidence=True)
-    parser = parser_of(nlp)
-    texts = [TEXT, "bad", "Sleep !", TEXT + " Yes", "bad", ""]
-    expected = [(tree(doc), doc.user_data) for doc in map(nlp, texts) if doc.text != "bad"]
-    set_annotations = parser.set_annotations
-    written: list[str] = []
-
-    def fails(docs: Any, parses: Any) -> None:
-        for i, doc in enumerate(docs):
-            if doc.text == "bad":
-                raise RuntimeError("a bad document")
-            set_annotations([doc], parses.by_document()[i])
-            written.append(doc.text)
-
-    parser.set_annotations = fails
-    failed: list[tuple[str, list[str], str]] = []
-    nlp.set_error_handler(
-        lambda name, proc, docs, error: failed.append((name, [d.text for d in docs], str(error)))
-    )
-    docs = list(nlp.pipe(texts, batch_size=6))
-    assert [doc.text for doc in docs] == [TEXT, "Sleep !", TEXT + " Yes", ""]
-    assert failed == [(factory, ["bad"], "a bad document")] * 2
-    for doc, (expected_tree, expected_data) in zip(docs, expected, strict=True):
-        assert tree(doc) == expected_tree
-        assert doc.user_data.keys() == expected_data.keys()
-
-
 @pytest.mark.parametrize("n", [1, 9])
 @pytest.mark.parametrize("recurrent_width", [0, 4])
 def test_vectors_of_other_tokens(n: int, recurrent_width: int) -> None:
     """A component behind tok2vec that merges or splits tokens: too many vectors, or too few."""
-    tok2vec = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32, "upstream": "*"}
+    tok2vec = {**LISTENER, "upstream": "*"}
     nlp = make_nlp(model=model_config(recurrent_width=recurrent_width, tok2vec=tok2vec))
-    source = random_parser(0, model=model_config(recurrent_width=recurrent_width))
     parser = parser_of(nlp)
-    for label in parser_of(source).labels:
+    for label in parser_of(random_parser(0)).labels:
         parser.add_label(label)
     parser.model.initialize()
-    expected = None
     docs = [nlp.make_doc(text) for text in (TEXT, "one two three", TEXT)]
     for i, doc in enumerate(docs):
         doc.tensor = parser.model.ops.xp.ones((n if i == 1 else len(doc), 32), dtype="float32")
-    failed: list[str] = []
-    nlp.set_error_handler(lambda name, proc, docs, error: failed.append(str(error)))
-    parsed = list(parser.pipe(docs))
-    assert parsed == [docs[0], docs[2]]
-    expected = tree(docs[0])
-    assert tree(docs[2]) == expected
-    (message,) = failed
-    assert f"3 tokens, but {n} token vectors" in message
+    failed = noted_failures(nlp)
+    assert list(parser.pipe(docs)) == [docs[0], docs[2]]
+    assert tree(docs[2]) == tree(docs[0])
+    assert f"3 tokens, but {n} token vectors" in failed[0][2] and len(failed) == 1
 
 
 # Names and links that lead elsewhere
@@ -391,28 +337,24 @@ def link(path: Path, target: Path) -> None:
         pytest.skip("links cannot be made here")
 
 
-def test_links_are_not_written_through(old: Language, tmp_path: Path) -> None:
+def test_links_are_not_written_through(two: tuple[Language, Language], tmp_path: Path) -> None:
     """Where new files are written before they take their places, there are links."""
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "file").write_text("as it was")
-    parser, pipeline = tmp_path / "parser", tmp_path / "pipeline"
-    parser.mkdir()
+    other, parser, pipeline = (tmp_path / name for name in ("other", "parser", "pipeline"))
+    for folder in (other, parser, tmp_path / "mine"):
+        folder.mkdir()
+        (folder / "file").write_text("as it was")
     for name in FILES:
         link(parser / f"{name}.new", other / "file")
     link(tmp_path / "pipeline.new", other)
     link(tmp_path / "pipeline.old", other)
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "new").write_text("mine")
     link(tmp_path / f".nmparse-{'0' * 16}", tmp_path / "mine")
     workplace._sweep.cache_clear()
-    parser_of(old).to_disk(parser)
-    safe_to_disk(old, pipeline)
-    assert content(other) == {"file": b"as it was"}
-    assert content(tmp_path / "mine") == {"new": b"mine"}
-    assert {path.name for path in parser.iterdir() if not path.is_symlink()} == set(FILES)
+    parser_of(two[0]).to_disk(parser)
+    safe_to_disk(two[0], pipeline)
+    assert content(other) == content(tmp_path / "mine") == {"file": b"as it was"}
+    assert {path.name for path in parser.iterdir() if not path.is_symlink()} == {*FILES, "file"}
     assert not pipeline.is_symlink() and (pipeline / "config.cfg").is_file()
-    assert parser_of(spacy.load(pipeline)).to_bytes() == parser_of(old).to_bytes()
+    assert parser_of(spacy.load(pipeline)).to_bytes() == parser_of(two[0]).to_bytes()
 
 
 # Files
@@ -430,11 +372,21 @@ def test_two_processes_with_one_output(tmp_path: Path) -> None:
 
 
 def test_other_files_beside_a_file_stay(tmp_path: Path) -> None:
+    """And what is behind links is written there, where nothing is yet, and through several."""
     names = ["file.new", "file.old", "file.part", "file~", ".nmparse-mine", ".nmparse.jsonl"]
+    others = {name: name.encode() for name in names}
+    (tmp_path / "far").mkdir()
     for name in names:
-        (tmp_path / name).write_text(name)
-    write_files({tmp_path / "file": b"x"})
-    assert content(tmp_path) == {"file": b"x", **{name: name.encode() for name in names}}
+        (tmp_path / "far" / name).write_text(name)
+    link(tmp_path / "one", Path("far", "file"))
+    link(tmp_path / "two", tmp_path / "one")
+    for text in (b"new", b"newer"):
+        write_files({tmp_path / "two": text})
+        assert content(tmp_path / "far") == {"file": text, **others}
+        assert (tmp_path / "one").is_symlink() and (tmp_path / "two").is_symlink()
+    link(tmp_path / "round", tmp_path / "round")
+    with pytest.raises(OSError, match="round"):
+        write_files({tmp_path / "round": b""})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX's modes")
@@ -468,20 +420,6 @@ def test_a_read_only_file(tmp_path: Path) -> None:
     with pytest.raises(PermissionError, match="file"):
         write_files({path: b"new"})
     assert content(tmp_path) == {"file": b"gold"}
-
-
-def test_behind_links(tmp_path: Path) -> None:
-    """Also where nothing is yet, and through several."""
-    (tmp_path / "far").mkdir()
-    link(tmp_path / "one", Path("far", "file"))
-    link(tmp_path / "two", tmp_path / "one")
-    for text in (b"new", b"newer"):
-        write_files({tmp_path / "two": text})
-        assert content(tmp_path / "far") == {"file": text}
-        assert (tmp_path / "one").is_symlink() and (tmp_path / "two").is_symlink()
-    link(tmp_path / "round", tmp_path / "round")
-    with pytest.raises(OSError, match="round"):
-        write_files({tmp_path / "round": b""})
 
 
 @pytest.mark.skipif(not hasattr(os, "mknod"), reason="makes a device")

@@ -23,9 +23,16 @@ from tests.pipe.common import (
     make_nlp,
     overfitted,
     parser_of,
+    ready,
     train,
     tree,
 )
+
+
+def doc_of(nlp: Language, heads: list[int], deps: str | list[str], **more: Any) -> Doc:
+    """A document of words of one letter each, in alphabetical order."""
+    deps = deps.split() if isinstance(deps, str) else deps
+    return Doc(nlp.vocab, words=list("abcdef"[: len(heads)]), heads=heads, deps=deps, **more)
 
 
 @pytest.fixture
@@ -41,19 +48,12 @@ def parse_of(example: Example) -> tuple[list, list, list]:
 def partial(nlp: Language, known: list[bool]) -> Example:
     """The sixth-word tree with the annotation of some words taken away."""
     gold = gold_doc(nlp.vocab, [1])
-    heads = [t.head.i if known[t.i] else None for t in gold]
-    deps = [t.dep_ if known[t.i] else None for t in gold]
-    words = [t.text for t in gold]
-    return Example.from_dict(
-        Doc(nlp.vocab, words=words), {"words": words, "heads": heads, "deps": deps}
-    )
-
-
-def test_missing_words_are_unknown(nlp: Language) -> None:
-    example = partial(nlp, [True, True, False, True, False, True])
-    heads, labels, _ = parse_of(example)
-    assert heads == [1, 1, None, 2, None, 1]
-    assert labels == ["nsubj", "ROOT", None, "cc", None, "punct"]
+    annotation = {
+        "words": [t.text for t in gold],
+        "heads": [t.head.i if known[t.i] else None for t in gold],
+        "deps": [t.dep_ if known[t.i] else None for t in gold],
+    }
+    return Example.from_dict(bare(gold), annotation)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,16 @@ def test_sentence_starts_beside_unknown_words(
 
 
 def test_partial_gold_is_learned_and_the_rest_is_free(nlp: Language) -> None:
+    """Missing words are unknown. Of labels alone, all words would be roots: nothing breaks."""
     known = [True, True, False, True, False, True]
     example = partial(nlp, known)
-    other = make_examples(nlp.vocab, [[0], [1]])
-    nlp.initialize(lambda: other)
+    heads, labels, _ = parse_of(example)
+    assert heads == [1, 1, None, 2, None, 1]
+    assert labels == ["nsubj", "ROOT", None, "cc", None, "punct"]
+    labels_alone = Example.from_dict(
+        nlp.make_doc("a b c"), {"words": ["a", "b", "c"], "deps": ["x", "ROOT", "y"]}
+    )
+    nlp.initialize(lambda: [*make_examples(nlp.vocab, [[0], [1]]), labels_alone])
     sgd = nlp.create_optimizer()
     learn(nlp, [example], sgd=sgd)
     full = gold_doc(nlp.vocab, [1])
@@ -96,40 +102,21 @@ def test_partial_gold_is_learned_and_the_rest_is_free(nlp: Language) -> None:
         if is_known:
             assert (doc[i].head.i, doc[i].dep_) == (full[i].head.i, full[i].dep_)
     assert_sound(doc)
+    train(nlp, [labels_alone], steps=5, sgd=sgd)
+    assert_sound(nlp("a b c"))
 
 
 def test_what_is_unknown_costs_nothing() -> None:
     """A tree that agrees with the known part has nothing left to learn, whatever the rest is."""
-    nlp = make_nlp(explore=1.0)
-    learn(nlp, make_examples(nlp.vocab))
+    nlp, examples, sgd = ready(explore=1.0)
+    learn(nlp, examples, sgd=sgd)
     parser = parser_of(nlp)
-    gold = gold_doc(nlp.vocab, [1])
-    full = parser.update([make_example(gold)])["nm_parser"]
+    full = parser.update([make_example(gold_doc(nlp.vocab, [1]))])["nm_parser"]
     for known in ([True] * 5 + [False], [False, True, False, True, True, True]):
         assert parser.update([partial(nlp, known)])["nm_parser"] <= full + 1e-3
     nothing = partial(nlp, [False] * 6)
     assert parse_of(nothing)[0] == [None] * 6
     assert parser.update([nothing])["nm_parser"] < 0.05
-
-
-def test_heads_without_labels(nlp: Language) -> None:
-    words = ["a", "b", "c", "d"]
-    heads = [1, 1, 1, 2]
-    gold = Doc(nlp.vocab, words=words, heads=heads, deps=["dep"] * 4)
-    learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
-    doc = nlp(bare(gold))
-    assert [t.head.i for t in doc] == heads
-    assert [t.dep_ for t in doc] == ["dep", "ROOT", "dep", "dep"]
-
-
-def test_labels_without_heads_are_no_tree(nlp: Language) -> None:
-    """All words would be roots: at least nothing breaks."""
-    words = ["a", "b", "c"]
-    example = Example.from_dict(
-        Doc(nlp.vocab, words=words), {"words": words, "deps": ["x", "ROOT", "y"]}
-    )
-    train(nlp, [example, *make_examples(nlp.vocab, [[0]])], steps=5)
-    assert_sound(nlp(Doc(nlp.vocab, words=words)))
 
 
 FREE = [True] * 5 + [False]  # spaces of the gold tree
@@ -180,14 +167,8 @@ def test_misaligned_gold(
             assert (token.head.i, token.dep_) == (head, label)
 
 
-def test_missing_words_of_misaligned_gold_are_unknown(nlp: Language) -> None:
-    words, deps = ["a", "b", "cd"], ["", "ROOT", "x"]
-    gold = Doc(nlp.vocab, words=words, spaces=[True, True, False], heads=[1, 1, 1], deps=deps)
-    split = Doc(nlp.vocab, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
-    assert parse_of(Example(split, gold))[:2] == ([None, 1, 1, 1], [None, "ROOT", "x", "x"])
-
-
 def test_sentence_starts_of_misaligned_gold(nlp: Language) -> None:
+    """And missing words, which are unknown."""
     gold = gold_doc(nlp.vocab, [0, 1])
     words = ["She", "saw", "the", "c", "at", ".", "I", "like", "London", "and", "Berlin", "."]
     spaces = [True, True, True, False, *[True] * 8]
@@ -197,88 +178,78 @@ def test_sentence_starts_of_misaligned_gold(nlp: Language) -> None:
     learn(nlp, [example])
     doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces))
     assert [t.i for t in doc if t.is_sent_start] == [0, 6]
+    words, spaces = ["a", "b", "cd"], [True, True, False]
+    gold = Doc(nlp.vocab, words=words, spaces=spaces, heads=[1, 1, 1], deps=["", "ROOT", "x"])
+    split = Doc(nlp.vocab, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
+    assert parse_of(Example(split, gold))[:2] == ([None, 1, 1, 1], [None, "ROOT", "x", "x"])
 
 
 def test_labels_that_the_parser_does_not_have(nlp: Language) -> None:
+    """Heads are learned without labels; so they are where the labels are ``dep`` alone."""
     known = make_examples(nlp.vocab, [[0]])
-    sgd = nlp.initialize(lambda: known)
+    plain = doc_of(nlp, [1, 1, 1, 2], ["dep"] * 4)
+    sgd = nlp.initialize(lambda: [*known, make_example(plain)])
     gold = gold_doc(nlp.vocab, [1])
-    learn(nlp, [*known, make_example(gold)], sgd=sgd)
+    learn(nlp, [*known, make_example(gold), make_example(plain)], sgd=sgd)
     assert "conj" not in parser_of(nlp).labels
     doc = nlp(bare(gold))
-    assert [t.head.i for t in doc] == [t.head.i for t in gold], "heads are learned without labels"
+    assert [t.head.i for t in doc] == [t.head.i for t in gold]
     assert set(t.dep_ for t in doc) <= set(parser_of(nlp).labels)
+    doc = nlp(bare(plain))
+    assert [t.head.i for t in doc] == [1, 1, 1, 2]
+    assert [t.dep_ for t in doc] == ["dep", "ROOT", "dep", "dep"]
 
 
 def test_the_label_of_roots_on_a_word_with_a_head_is_unknown(nlp: Language) -> None:
     nlp.initialize(lambda: make_examples(nlp.vocab))
-    gold = Doc(nlp.vocab, words=["a", "b"], heads=[1, 1], deps=["ROOT", "ROOT"])
-    example = make_example(gold)
-    reader = parser_of(nlp).gold_reader
-    found = reader.read(example, *parsed_tokens([example.predicted])[:2])
+    example = make_example(doc_of(nlp, [1, 1], "ROOT ROOT"))
+    found = parser_of(nlp).gold_reader.read(example, *parsed_tokens([example.predicted])[:2])
     assert (found.heads, found.labels) == ((1, 1), (None, "ROOT"))
-
-
-def cycle(nlp: Language, heads: list[int]) -> Example:
-    n = len(heads)
-    words = ["around", *(f"w{i}" for i in range(1, n))]
-    # spaCy does not look for cycles when a Doc is made.
-    return make_example(Doc(nlp.vocab, words=words, heads=heads, deps=["x"] * n))
 
 
 @pytest.mark.parametrize("heads", [[2, 1, 0], [2, 3, 0, 3], [1, 2, 0, 3], [1, 0]])
 @pytest.mark.parametrize("projectivize", [True, False])
 def test_gold_with_a_cycle(heads: list[int], projectivize: bool) -> None:
-    nlp = make_nlp(projectivize=projectivize)
-    good = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: good)
+    """spaCy does not look for cycles when a Doc is made."""
+    nlp, good, sgd = ready(projectivize=projectivize)
     parser = parser_of(nlp)
     before = parser.to_bytes()
-    bad = cycle(nlp, heads)
-    with pytest.raises(ValueError, match=r"'nm_parser'.*around w1.*cycle.*Correct or remove"):
-        parser.update([*good, bad], sgd=sgd)
-    with pytest.raises(ValueError, match=r"'nm_parser'.*around w1.*cycle.*Correct or remove"):
-        parser.initialize(lambda: [*good, bad], nlp=nlp)
+    examples = [*good, make_example(doc_of(nlp, heads, ["x"] * len(heads)))]
+    for fails in (
+        lambda: parser.update(examples, sgd=sgd),
+        lambda: parser.initialize(lambda: examples, nlp=nlp),
+    ):
+        with pytest.raises(ValueError, match=r"'nm_parser'.*a b.*cycle.*Correct or remove"):
+            fails()
     assert parser.to_bytes() == before
     assert parser.update(good, sgd=sgd)["nm_parser"] > 0
 
 
 def test_several_roots_in_a_sentence(nlp: Language) -> None:
     """spaCy makes a sentence of each root; where sentences are unknown, one root is enough."""
-    words = ["a", "b", "c", "d"]
-    gold = Doc(nlp.vocab, words=words, heads=[0, 0, 2, 2], deps=["ROOT", "x", "ROOT", "y"])
-    example = make_example(gold)
-    learn(nlp, [example])
+    gold = doc_of(nlp, [0, 0, 2, 2], "ROOT x ROOT y")
+    learn(nlp, [make_example(gold)])
     assert tree(nlp(bare(gold))) == tree(gold)
-    doc = bare(gold)
-    doc[2].is_sent_start = False
+    doc, one = bare(gold), bare(gold)
+    doc[2].is_sent_start = one[2].is_sent_start = False
     nlp.update([Example(doc, gold)], sgd=nlp.create_optimizer())
-    one = bare(gold)
-    one[2].is_sent_start = False
     assert_sound(nlp(one))
     assert len(list(one.sents)) == 1
 
 
 def test_interleaved_sentences(nlp: Language) -> None:
-    words = ["a", "b", "c", "d", "e", "f"]
-    gold = Doc(
-        nlp.vocab,
-        words=words,
-        heads=[0, 1, 0, 1, 0, 1],
-        deps=["ROOT", "ROOT", "x", "y", "x", "y"],
-    )
+    gold = doc_of(nlp, [0, 1, 0, 1, 0, 1], "ROOT ROOT x y x y")
     heads, _, starts = parse_of(make_example(gold))
     assert starts[1] and heads == [0, 1, None, 1, None, 1]
     learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
     doc = nlp(bare(gold))
     assert_sound(doc)
     assert [t.is_sent_start for t in doc][:2] == [True, True]
-    behind = Doc(nlp.vocab, words=["a", "b", "c"], heads=[2, 1, 2], deps=["x", "ROOT", "ROOT"])
+    behind = doc_of(nlp, [2, 1, 2], "x ROOT ROOT")
     assert parse_of(make_example(behind))[0] == [None, 1, 2]
 
 
-def test_examples_without_annotation() -> None:
-    nlp = make_nlp()
+def test_examples_without_annotation(nlp: Language) -> None:
     examples = [make_example(Doc(nlp.vocab, words=["a", "b"])) for _ in range(3)]
     with pytest.raises(ValueError, match=r"'nm_parser'.*no dependency label.*3 examples"):
         nlp.initialize(lambda: examples)
@@ -343,9 +314,9 @@ def test_a_decorated_label_brings_its_plain_one(nlp: Language) -> None:
 # Rehearsal
 
 
-def test_rehearsal_remembers(nlp: Language) -> None:
-    examples = make_examples(nlp.vocab)
-    learn(nlp, examples, sgd=nlp.initialize(lambda: examples))
+def test_rehearsal_remembers() -> None:
+    nlp, examples, sgd = ready()
+    learn(nlp, examples, sgd=sgd)
     parser = parser_of(nlp)
     assert parser.rehearse(examples) == {"nm_parser": 0.0}, "nothing to remember yet"
     sgd = nlp.resume_training()
@@ -354,11 +325,9 @@ def test_rehearsal_remembers(nlp: Language) -> None:
     assert nlp.rehearse(docs, sgd=None)["nm_parser"] < 5
     for name in ("move_W", "label_W"):  # what it forgets
         parser.model.set_param(name, 0 * parser.model.get_param(name))
-    trees = [tree(eg.reference) for eg in examples]
-    assert [tree(nlp(bare(eg.reference))) for eg in examples] != trees
-    sgd.learn_rate = 0.01
-    loss = [nlp.rehearse(docs, sgd=sgd)["nm_parser"] for _ in range(100)]
-    sgd.learn_rate = 0.001
-    loss += [nlp.rehearse(docs, sgd=sgd)["nm_parser"] for _ in range(10)]
+    assert not knows_the_trees(nlp)
+    loss = []
+    for sgd.learn_rate, times in ((0.01, 100), (0.001, 10)):
+        loss += [nlp.rehearse(docs, sgd=sgd)["nm_parser"] for _ in range(times)]
     assert loss[0] > 20 > 1 > loss[-1]
-    assert [tree(nlp(bare(eg.reference))) for eg in examples] == trees
+    assert knows_the_trees(nlp)

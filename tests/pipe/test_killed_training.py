@@ -19,26 +19,22 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train as spacy_train
-from thinc.api import Config
 
 from spacy_nmparse.pipe.files import make_safe
-from tests.pipe.common import make_examples
-from tests.pipe.test_pipeline import CONFIG
+from tests.pipe.common import NM, make_examples
+from tests.pipe.test_pipeline import config_of
 
 
 def make_pipeline(folder: Path) -> Language:
-    """A pipeline of a tok2vec and a parser, ready to be trained by spaCy's loop, with a checkpoint
-    after each update."""
+    """Ready to be trained by spaCy's loop, with a checkpoint after each update."""
     corpus = str(folder / "corpus.spacy")
     examples = make_examples(spacy.blank("xx").vocab)
     DocBin(docs=[example.reference for example in examples]).to_disk(corpus)
-    config = Config().from_str(CONFIG)
+    config = config_of(NM)
     config["corpora"]["train"]["path"] = config["corpora"]["dev"]["path"] = corpus
     config["training"] |= {"max_steps": 0, "patience": 0, "max_epochs": -1, "eval_frequency": 1}
-    config["training"]["train_corpus"] = "corpora.train"
-    config["training"]["dev_corpus"] = "corpora.dev"
-    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
-    return init_nlp(nlp.config)
+    config["training"] |= {"train_corpus": "corpora.train", "dev_corpus": "corpora.dev"}
+    return init_nlp(spacy.util.load_model_from_config(config, auto_fill=True).config)
 
 
 def digest(nlp: Language) -> str:

@@ -15,7 +15,6 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.scorer import Scorer
-from spacy.tokens import Doc
 
 from spacy_nmparse.scorers.state_scorer import DEFAULT_FEATURES
 from spacy_nmparse.systems.projective import crossing_arcs
@@ -44,6 +43,7 @@ from tests.pipe.common import (
     parser_of,
     parses,
     random_parser,
+    ready,
     system,
     texts,
     train,
@@ -51,12 +51,17 @@ from tests.pipe.common import (
     unknown,
 )
 
+
+def assert_sound_trees(nlp: Language) -> None:
+    """What it gives the words of DOCUMENTS, right or not."""
+    for trees in DOCUMENTS:
+        doc = nlp(bare(gold_doc(nlp.vocab, trees)))
+        assert_sound(doc)
+        assert_edges(doc)
+
+
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 LABELLED = {**BOTH, "labelled_reduce": True}
-
-
-def crossing(doc: Doc) -> list[int]:
-    return crossing_arcs([token.head.i for token in doc])
 
 
 # Learning
@@ -80,20 +85,23 @@ IMPLICIT, LOOSE = {"explicit_root": False}, {"nonmonotonic": True}
 @pytest.mark.parametrize(
     ("config", "oracle"),
     [
-        ({"system": system("ArcEager", **NEITHER)}, "static"),
-        ({"system": system("ArcEager", **LEFT)}, "static"),
-        ({"system": system("ArcEager", **REDUCE)}, "static"),
+        *(
+            ({"system": system("ArcEager", **options)}, "static")
+            for options in (NEITHER, LEFT, REDUCE)
+        ),
         ({"system": system("ArcEager", **LABELLED)}, "dynamic"),
         ({"system": any_system("arc_eager", **LEFT, unshift=True)}, "dynamic"),
-        (
-            {"system": any_system("arc_eager", **LABELLED, push="shift")},
-            "dynamic",
+        ({"system": any_system("arc_eager", **LABELLED, push="shift")}, "dynamic"),
+        *(
+            ({"factory": NL, "system": block}, oracle)
+            for block, oracle in (
+                (system("NLCovington"), "static"),
+                (system("NLCovington", **IMPLICIT), "dynamic"),
+                (system("NLCovington", **LOOSE, **IMPLICIT), "static"),
+                (system("Covington"), "dynamic"),
+                (system("Covington", **LOOSE), "static"),
+            )
         ),
-        ({"factory": NL, "system": system("NLCovington")}, "static"),
-        ({"factory": NL, "system": system("NLCovington", **IMPLICIT)}, "dynamic"),
-        ({"factory": NL, "system": system("NLCovington", **LOOSE, **IMPLICIT)}, "static"),
-        ({"factory": NL, "system": system("Covington")}, "dynamic"),
-        ({"factory": NL, "system": system("Covington", **LOOSE)}, "static"),
         *(
             pytest.param({"factory": NL, "system": block}, oracle, marks=pytest.mark.slow)
             for block, oracle in (
@@ -125,50 +133,52 @@ def test_overfitting_of_other_systems(config: dict[str, Any], oracle: str) -> No
     assert parser.cfg == {"projectivize": lifts}
     assert any("||" in label for label in parser.label_data["labels"]) == lifts
     assert knows_the_trees(nlp)
-    for trees in DOCUMENTS:
-        doc = nlp(bare(gold_doc(nlp.vocab, trees)))
-        assert_sound(doc)
-        assert_edges(doc)
+    assert_sound_trees(nlp)
 
 
 @pytest.mark.parametrize(
-    "block",
+    "config",
     [
-        system("NLCovington", **LOOSE),
-        system("NLCovington", **LOOSE, **IMPLICIT),
-        system("Covington", **LOOSE),
+        *(
+            {"factory": NL, "oracle": "dynamic", "system": block}
+            for block in (
+                system("NLCovington", **LOOSE),
+                system("NLCovington", **LOOSE, **IMPLICIT),
+                system("Covington", **LOOSE),
+            )
+        ),
+        {"projectivize": False},
     ],
 )
-def test_learning_where_the_loss_is_a_guess(block: dict[str, Any]) -> None:
-    """An error may be learned as free (docs/systems.md): most trees are right, not all."""
-    nlp = overfitted(factory=NL, system=block, oracle="dynamic")
-    examples = make_examples(nlp.vocab)
-    assert nlp.evaluate(examples)["dep_las"] > 0.8
-    for example in examples:
-        doc = nlp(bare(example.reference))
-        assert_sound(doc)
-        assert_edges(doc)
+def test_trees_that_cannot_all_be_learned(config: dict[str, Any]) -> None:
+    """An error may be learned as free (docs/systems.md), or an arc crosses: most are right."""
+    nlp = overfitted(**config)
+    assert nlp.evaluate(make_examples(nlp.vocab))["dep_las"] > 0.8
+    assert_sound_trees(nlp)
+    if "system" not in config:
+        parser, golds = parser_of(nlp), [gold_doc(nlp.vocab, [number]) for number in (1, 2)]
+        assert not any("||" in label for label in parser.label_data["labels"])
+        (one, two), (projective, crossing) = parser.pipe(map(bare, golds)), golds
+        assert tree(one) == tree(projective) and crossing_arcs([t.head.i for t in crossing])
+        assert two[4].head.i != crossing[4].head.i
 
 
 def test_arcs_that_are_too_long_for_the_system() -> None:
-    """Shorter ones are learned, and trees stay sound. Along the static oracle's path: a word that
-    lost its head may be attached anywhere at no cost, and from there on the parser would be where
-    it was never trained."""
+    """Shorter ones are learned along the static oracle's path, and trees stay sound."""
     short = system("NLCovington", max_length=2)
     nlp = overfitted(factory=NL, system=short, oracle="static", explore=0.0)
+    assert_sound_trees(nlp)
     for trees in DOCUMENTS:
         gold = gold_doc(nlp.vocab, trees)
-        doc = nlp(bare(gold))
-        assert_sound(doc)
-        long = [t.i for t in gold if abs(t.i - t.head.i) > 2]
-        wrong = [t.i for t, found in zip(gold, doc, strict=True) if t.head.i != found.head.i]
-        assert set(wrong) <= set(long)
+        pairs = zip(gold, nlp(bare(gold)), strict=True)
+        wrong = {token.i for token, found in pairs if token.head.i != found.head.i}
+        assert wrong <= {token.i for token in gold if abs(token.i - token.head.i) > 2}
     assert any(abs(head - word) > 2 for _, heads, _ in TREES for word, head in enumerate(heads))
 
 
 @pytest.mark.parametrize("decoupled", [False, True])
 def test_repairs_are_learned(tmp_path: Path, decoupled: bool) -> None:
-    """Their scores get gradients, and the words that they concern are looked at."""
+    """Their scores get gradients, and the words that they concern are looked at, here alone."""
     block = any_system("arc_eager", **BOTH, repairs=REPAIRS, decoupled_repairs=decoupled)
     nlp = overfitted(system=block, oracle="combined")
     parser = parser_of(nlp)
@@ -181,20 +191,11 @@ def test_repairs_are_learned(tmp_path: Path, decoupled: bool) -> None:
     again = spacy.load(tmp_path)
     assert parser_of(again).system.options["repairs"] == REPAIRS
     assert knows_the_trees(again) and knows_the_trees(nlp)
-
-
-def test_models_without_repairs_are_what_they_were() -> None:
-    """Neither their features nor the options that they remember change with what others have."""
-    parser = parser_of(make_nlp())
-    assert tuple(parser.model.attrs["features"]) == DEFAULT_FEATURES
-    assert set(parser.system_spec.options) == {*BOTH}
-    assert parser.system_spec.create(None, segment=True).moves == (
-        "SHIFT",
-        "REDUCE",
-        "LEFT-ARC",
-        "RIGHT-ARC",
-        "BREAK",
-    )
+    plain = parser_of(make_nlp())
+    assert tuple(plain.model.attrs["features"]) == DEFAULT_FEATURES
+    assert set(plain.system_spec.options) == {*BOTH}
+    moves = plain.system_spec.create(None, segment=True).moves
+    assert moves == ("SHIFT", "REDUCE", "LEFT-ARC", "RIGHT-ARC", "BREAK")
 
 
 @pytest.mark.parametrize(
@@ -202,12 +203,14 @@ def test_models_without_repairs_are_what_they_were() -> None:
     [
         {"model": model_config(maxout_pieces=1)},
         {"model": model_config(maxout_pieces=3, features=["S0", "B0", "S1", "S0.l1", "S0.label"])},
-        {"factory": NL, "model": arc_model_config(maxout_pieces=1, recurrent_width=0)},
-        {
-            "factory": NL,
-            "model": arc_model_config(maxout_pieces=3, hidden_width=9, tree_weight=0.0),
-        },
-        {"factory": NL, "model": arc_model_config(features=None, arc_width=32)},
+        *(
+            {"factory": NL, "model": arc_model_config(**options)}
+            for options in (
+                {"maxout_pieces": 1, "recurrent_width": 0},
+                {"maxout_pieces": 3, "hidden_width": 9, "tree_weight": 0.0},
+                {"features": None, "arc_width": 32},
+            )
+        ),
     ],
 )
 def test_overfitting_with_other_scorers(config: dict[str, Any]) -> None:
@@ -219,10 +222,10 @@ def test_overfitting_with_other_scorers(config: dict[str, Any]) -> None:
 
 def test_what_cannot_be_learned_is_no_success() -> None:
     """``learn`` of tests/pipe/common.py, which most tests of training rely on, can fail."""
-    nlp = make_nlp()
-    examples = [*make_examples(nlp.vocab, [[0]]), unknown(nlp.vocab)]
+    nlp, examples, sgd = ready([[0]])
+    sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
     with pytest.raises(AssertionError, match="not learned"):
-        learn(nlp, examples, sgd=nlp.initialize(lambda: make_examples(nlp.vocab)))
+        learn(nlp, [*examples, unknown(nlp.vocab)], sgd=sgd)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +242,7 @@ def test_what_cannot_be_learned_is_no_success() -> None:
     ],
 )
 def test_the_loss_falls(config: dict[str, Any]) -> None:
-    nlp = make_nlp(**config)
-    examples = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: examples)
+    nlp, examples, sgd = ready(**config)
     (first,) = nlp.update(examples, sgd=sgd).values()
     assert train(nlp, examples, sgd=sgd, steps=100) < first / (5 if "system" in config else 10)
 
@@ -271,22 +272,8 @@ def test_labels_of_lifted_arcs_are_never_seen(trained: Language) -> None:
         nlp = random_parser(seed)
         docs = list(nlp.pipe(texts()))
         assert not any("||" in token.dep_ for doc in docs for token in doc)
-        for example, doc in zip(make_examples(nlp.vocab), docs, strict=False):
-            example.predicted = nlp(bare(example.reference))
-            scores = parser_of(nlp).score([example])
-            assert not any("||" in label for label in scores["dep_las_per_type"] or {})
-            assert_sound(doc)
-
-
-def test_without_lifting_crossing_arcs_are_not_found() -> None:
-    nlp = overfitted(projectivize=False)
-    assert not any("||" in label for label in parser_of(nlp).label_data["labels"])
-    projective, gold = gold_doc(nlp.vocab, [1]), gold_doc(nlp.vocab, [2])
-    assert crossing(gold)
-    assert tree(nlp(bare(projective))) == tree(projective)
-    doc = nlp(bare(gold))
-    assert doc[4].head.i != gold[4].head.i
-    assert_sound(doc)
+        scores = nlp.evaluate(make_examples(nlp.vocab))
+        assert not any("||" in label for label in scores["dep_las_per_type"] or {})
 
 
 # The same trees whichever way
@@ -301,21 +288,23 @@ def test_n_best(by_heart: Language) -> None:
 
 
 def test_stored(by_heart: Language, kind: dict[str, Any], tmp_path: Path) -> None:
-    """As bytes, on disk, as a component alone, copied and pickled."""
+    """As bytes, on disk, as a component alone, copied and pickled; labels alone before weights."""
     parser, expected = parser_of(by_heart), parses(by_heart)
-    nlp = make_nlp(**kind)
-    nlp.from_bytes(by_heart.to_bytes())
-    assert parser_of(nlp).labels == parser.labels
-    assert parser_of(nlp).to_bytes() == parser.to_bytes()
-    assert parses(nlp) == expected
     by_heart.to_disk(tmp_path)
     assert parses(spacy.load(tmp_path)) == expected
-    component = tmp_path / "component"
-    parser.to_disk(component)
-    other = make_nlp(**kind)
-    parser_of(other).from_disk(component)
-    assert parses(other) == expected
-    assert knows_the_trees(other)
+    parser.to_disk(tmp_path / "component")
+    pipelines = [make_nlp(**kind) for _ in range(3)]
+    pipelines[0].from_bytes(by_heart.to_bytes())
+    parser_of(pipelines[1]).from_disk(tmp_path / "component")
+    labelled, examples = pipelines[2], make_examples(pipelines[2].vocab, [[5]])  # it has no label
+    parser_of(labelled).initialize(lambda: examples, nlp=labelled, labels=parser.label_data)
+    assert parser_of(labelled).label_data == parser.label_data
+    parser_of(labelled).from_bytes(parser.to_bytes())
+    for nlp in pipelines:
+        assert parser_of(nlp).to_bytes() == parser.to_bytes()
+        assert parser_of(nlp).labels == parser.labels
+        assert parses(nlp) == expected
+        assert knows_the_trees(nlp)
     for twin in (pickle.loads(pickle.dumps(parser)), copy.deepcopy(parser)):
         assert twin is not parser and twin.labels == parser.labels
         assert [tree(twin(by_heart.make_doc(text))) for text in texts()] == expected
@@ -330,20 +319,6 @@ def test_a_copy_can_be_trained(by_heart: Language) -> None:
     assert other.update([unknown(other.vocab)], sgd=sgd)[parser.name] > 1
     assert other.to_bytes() != before
     assert parser.to_bytes() == before
-
-
-def test_labels_restore_a_pipeline_without_examples(
-    by_heart: Language, kind: dict[str, Any]
-) -> None:
-    data = parser_of(by_heart).label_data
-    nlp = make_nlp(**kind)
-    parser = parser_of(nlp)
-    examples = make_examples(nlp.vocab, [[5]])  # one word: no label at all
-    parser.initialize(lambda: examples, nlp=nlp, labels=data)
-    assert parser.label_data == data
-    parser.from_bytes(parser_of(by_heart).to_bytes())
-    gold = gold_doc(nlp.vocab, [2, 4, 3])
-    assert tree(nlp(bare(gold))) == tree(gold)
 
 
 def test_memory_zone(by_heart: Language) -> None:

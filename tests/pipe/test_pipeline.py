@@ -23,83 +23,29 @@ from thinc.api import Config, fix_random_seed
 from spacy_nmparse.pipe.spec import SystemSpec
 from tests.commands import python
 from tests.pipe.common import (
+    LISTENER,
     NL,
     NM,
     SMALL,
     SWAP,
+    TOK2VEC,
     assert_sound,
     gold_doc,
     knows_the_trees,
     learn,
     make_example,
     make_examples,
-    make_nlp,
+    noted_failures,
     overfitted,
     parser_of,
     random_parser,
+    ready,
+    surely_parsed,
     train,
     tree,
 )
 
 TEXT = "She saw the cat . A hearing is scheduled on the issue today Sleep !"
-
-CONFIG = """
-[nlp]
-lang = "xx"
-pipeline = ["tok2vec", "parser"]
-
-[components]
-
-[components.tok2vec]
-factory = "tok2vec"
-
-[components.tok2vec.model]
-@architectures = "spacy.HashEmbedCNN.v2"
-pretrained_vectors = null
-width = 32
-depth = 1
-embed_size = 500
-window_size = 1
-maxout_pieces = 2
-subword_features = true
-
-[components.parser]
-factory = "nm_parser"
-projectivize = true
-
-[components.parser.model]
-@architectures = "spacy_nmparse.StateScorer.v1"
-hidden_width = 24
-
-[components.parser.model.tok2vec]
-@architectures = "spacy.Tok2VecListener.v1"
-width = 32
-upstream = "tok2vec"
-
-[corpora]
-
-[corpora.train]
-@readers = "spacy.Corpus.v1"
-path = null
-
-[corpora.dev]
-@readers = "spacy.Corpus.v1"
-path = null
-
-[training]
-max_steps = 24
-eval_frequency = 12
-dropout = 0.1
-
-[training.optimizer]
-@optimizers = "Adam.v1"
-learn_rate = 0.02
-use_averages = true
-
-[training.batcher]
-@batchers = "spacy.batch_by_sequence.v1"
-size = 9
-"""
 
 
 EVERY = pytest.mark.parametrize("factory", SMALL)
@@ -114,12 +60,24 @@ PARTS = {
 
 
 def config_of(factory: str) -> Config:
-    """CONFIG with a parser of the factory; its system is left to the defaults."""
-    config = Config().from_str(CONFIG)
-    parser = config["components"]["parser"]
-    model = {**SMALL[factory]["model"], "tok2vec": parser["model"]["tok2vec"]}
-    config["components"]["parser"] = {**SMALL[factory], "factory": factory, "model": model}
-    return config
+    """A tok2vec and a parser of the factory; its system is left to the defaults."""
+    model = {**SMALL[factory]["model"], "tok2vec": LISTENER}
+    corpus = {"@readers": "spacy.Corpus.v1", "path": None}
+    config = {
+        "nlp": {"lang": "xx", "pipeline": ["tok2vec", "parser"]},
+        "components": {
+            "tok2vec": {"factory": "tok2vec", "model": TOK2VEC},
+            "parser": {**SMALL[factory], "factory": factory, "model": model},
+        },
+        "corpora": {"train": corpus, "dev": corpus},
+        "training": {
+            "max_steps": 24,
+            "eval_frequency": 12,
+            "optimizer": {"@optimizers": "Adam.v1", "learn_rate": 0.02, "use_averages": True},
+            "batcher": {"@batchers": "spacy.batch_by_sequence.v1", "size": 9},
+        },
+    }
+    return Config(config).copy()
 
 
 def two_pipes(factory: str) -> Language:
@@ -185,18 +143,11 @@ def factory() -> str:
 @pytest.fixture
 def project(tmp_path: Path, factory: str) -> Path:
     """A folder with a corpus and a filled config."""
-    nlp = spacy.blank("xx")
-    DocBin(docs=[eg.reference for eg in examples_with_spaces(nlp)]).to_disk(
-        tmp_path / "corpus.spacy"
-    )
+    docs = [example.reference for example in examples_with_spaces(spacy.blank("xx"))]
+    DocBin(docs=docs).to_disk(tmp_path / "corpus.spacy")
     config_of(factory).to_disk(tmp_path / "base.cfg")
     fill_config(tmp_path / "config.cfg", tmp_path / "base.cfg")
     return tmp_path
-
-
-def paths(project: Path) -> dict[str, str]:
-    corpus = str(project / "corpus.spacy")
-    return {"corpora.train.path": corpus, "corpora.dev.path": corpus}
 
 
 @MOST
@@ -213,9 +164,10 @@ def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixt
     assert filled["training"]["score_weights"]["dep_las"] == 0.5
     fill_config(project / "again.cfg", project / "config.cfg")
     assert (project / "again.cfg").read_text() == (project / "config.cfg").read_text()
-    debug_config(project / "config.cfg", overrides=paths(project))
+    paths = dict.fromkeys(("corpora.train.path", "corpora.dev.path"), f"{project}/corpus.spacy")
+    debug_config(project / "config.cfg", overrides=paths)
 
-    overrides = {**paths(project), "training.max_steps": 40}
+    overrides = {**paths, "training.max_steps": 40}
     spacy_train(project / "config.cfg", project / "out", overrides=overrides)
     assert "LOSS PARSER" in capsys.readouterr().out
     best = spacy.load(project / "out" / "model-best")
@@ -224,35 +176,25 @@ def test_train_by_config(factory: str, project: Path, capsys: pytest.CaptureFixt
     assert best.meta["performance"]["nonproj_r"] is not None
     assert best.meta["performance"]["parser_loss"] > 0
     assert best.meta["labels"]["parser"] == list(last.get_pipe("parser").labels)
-    for nlp in (best, last):
-        assert_sound(nlp(TEXT))
+    assert_sound(last(TEXT))
 
     # The same through the commands that come after.
     config = best.config.copy()
     for name in ("tok2vec", "parser"):
         config["components"][name] = {"source": str(project / "out" / "model-best")}
     config.to_disk(project / "assemble.cfg")
-    assembled = assemble(project / "assemble.cfg", project / "assembled")
-    assert tree(assembled(TEXT)) == tree(best(TEXT))
-    assert_sound(assembled(TEXT))
-    package(
-        project / "out" / "model-best",
-        project,
-        name="demo",
-        version="1.0.0",
-        create_sdist=False,
-        create_wheel=False,
-        silent=True,
-    )
-    folder = project / "xx_demo-1.0.0" / "xx_demo" / "xx_demo-1.0.0"
+    assembled, context = project / "assembled", SimpleNamespace(args=[])
+    assemble_cli(context, project / "assemble.cfg", assembled, code_path=None, verbose=False)
+    made = {"create_sdist": False, "create_wheel": False, "silent": True}
+    package(project / "out" / "model-best", project, name="demo", version="1.0.0", **made)
+    packaged = project / "xx_demo-1.0.0" / "xx_demo" / "xx_demo-1.0.0"
     meta = json.loads((project / "xx_demo-1.0.0" / "meta.json").read_text())
     assert any(need.startswith("spacy-nmparse") for need in meta["requirements"])
-    assert tree(spacy.load(folder)(TEXT)) == tree(best(TEXT))
-
-
-def assemble(config: Path, out: Path) -> Language:
-    assemble_cli(SimpleNamespace(args=[]), config, out, code_path=None, verbose=False)
-    return spacy.load(out)
+    expected = tree(best(TEXT))
+    for folder in (assembled, packaged):
+        doc = spacy.load(folder)(TEXT)
+        assert tree(doc) == expected
+        assert_sound(doc)
 
 
 # Listeners
@@ -304,7 +246,7 @@ def test_accumulated_gradients_are_those_of_one_batch() -> None:
 
 def test_update_without_an_optimizer_changes_nothing() -> None:
     nlp = random_parser(1)
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     before = parser.to_bytes()
     for sgd in (None, False):
         assert parser.update(make_examples(nlp.vocab), sgd=sgd)["nm_parser"] > 0
@@ -315,18 +257,15 @@ def test_update_without_an_optimizer_changes_nothing() -> None:
 
 
 def test_averaged_weights() -> None:
-    nlp = make_nlp()
-    examples = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: examples)
+    nlp, examples, sgd = ready()
     sgd.averages = {}
     train(nlp, examples, sgd=sgd, steps=15)
-    parser = nlp.get_pipe("nm_parser")
+    parser = parser_of(nlp)
     before = parser.to_bytes()
     with nlp.use_params(sgd.averages):
         during = parser.to_bytes()
         assert_sound(nlp(TEXT))
-    assert during != before
-    assert parser.to_bytes() == before
+    assert during != before == parser.to_bytes()
     for name in ("word_W", "bias", "move_W", "move_b", "label_W", "label_b", "fact_rows"):
         assert (parser.model.id, name) in sgd.averages
 
@@ -390,34 +329,35 @@ def test_frozen_and_annotating(factory: str) -> None:
 
 
 @EVERY
-def test_a_bad_document_in_a_batch(factory: str) -> None:
-    """The error handler gets the one that fails, the rest comes out in order."""
-    nlp = overfitted(factory=factory)
+@pytest.mark.parametrize(
+    ("method", "width"), [("predict", 1), ("set_annotations", 1), ("set_annotations", 3)]
+)
+def test_a_bad_document_in_a_batch(factory: str, method: str, width: int) -> None:
+    """The error handler gets the one that fails; the rest comes in order, as without it."""
+    nlp = random_parser(3, factory=factory, beam_width=width, confidence=True)
     parser = parser_of(nlp)
-    expected = [tree(nlp(text)) for text in ("Sleep !", "Yes", TEXT)]
-    predict = parser.predict
+    texts = ["Sleep !", "bad", "Yes", "", TEXT, "bad"]
+    expected = surely_parsed(map(nlp, ["Sleep !", "Yes", "", TEXT]))
+    whole = getattr(parser, method)
 
-    def fails(docs: list[Doc]) -> Any:
-        if any(doc.text == "bad" for doc in docs):
-            raise RuntimeError("a bad document")
-        return predict(docs)
+    def fails(docs: list[Doc], *parses: Any) -> Any:
+        for i, doc in enumerate(docs):
+            if doc.text == "bad":
+                raise RuntimeError("a bad document")
+            if parses:  # those before the bad one are written, and then parsed again
+                whole([doc], parses[0].by_document()[i])
+        return None if parses else whole(docs)
 
-    parser.predict = fails
+    setattr(parser, method, fails)
     with pytest.raises(RuntimeError, match="a bad document"):  # without a handler
         list(nlp.pipe(["Yes", "bad"]))
-    failed = []
-    nlp.set_error_handler(
-        lambda name, proc, docs, error: failed.append((name, [d.text for d in docs], str(error)))
-    )
-    texts = ["Sleep !", "bad", "Yes", "", TEXT, "bad"]
+    failed = noted_failures(nlp)
     for batch_size in (1, 2, 6, 100):
         failed.clear()
-        docs = list(nlp.pipe(texts, batch_size=batch_size))
-        assert [doc.text for doc in docs] == ["Sleep !", "Yes", "", TEXT]
-        assert [tree(doc) for doc in docs if len(doc)] == expected
+        assert surely_parsed(nlp.pipe(texts, batch_size=batch_size)) == expected
         assert failed == [(factory, ["bad"], "a bad document")] * 2
-        parser_docs = [nlp.make_doc(text) for text in texts]
-        assert len(list(parser.pipe(parser_docs, batch_size=batch_size))) == 4
+        docs = [nlp.make_doc(text) for text in texts]
+        assert surely_parsed(parser.pipe(docs, batch_size=batch_size)) == expected
     assert nlp("Yes")[0].dep_ == "ROOT"
 
 

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import io
+import json
+import sys
+from pathlib import Path
 
 import pytest
 import spacy
+import spacy.cli.train
+from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.pipe import training_log
+from spacy_nmparse.ud.whole_pipeline import CONFIGS
 
-def said(lang: str, max_epochs: int, max_steps: int, epochs: range, after: int = 0) -> list[str]:
+
+def said(
+    lang: str,
+    max_epochs: int,
+    max_steps: int,
+    epochs: range,
+    after: int = 0,
+    model: Path | None = None,
+) -> list[str]:
     """What a run prints that takes a minute an epoch, of ten steps each."""
     nlp = spacy.blank(lang)
     nlp.config["training"] |= {"max_epochs": max_epochs, "max_steps": max_steps}
@@ -24,6 +39,7 @@ def said(lang: str, max_epochs: int, max_steps: int, epochs: range, after: int =
                 "score": 0.5 if i else 0.6,
                 "losses": {},
                 "other_scores": {},
+                "output_path": model,
             }
         )
         log(None)
@@ -47,8 +63,45 @@ def test_no_limit_no_time() -> None:
     assert len(lines) == 5 and not any("left" in line or "xx" in line for line in lines)
 
 
-def test_a_forgotten_language_is_said() -> None:
-    assert "--nlp.lang" in said("xx", 0, 0, range(1))[0]
+def test_the_time_that_is_left_is_said_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the second evaluation, by the words of the epoch that went into batches."""
+    monkeypatch.setattr(training_log, "SOON", 0)
+    nlp = spacy.blank("xx")
+    nlp.config["training"] |= {"max_epochs": 2, "max_steps": 0}
+    out = io.StringIO()
+    log, _ = training_log.start_log(nlp, out, out)
+    examples = [Example(nlp.make_doc(text), nlp.make_doc(text)) for text in ("a b", "c", "d")]
+    for _ in training_log.EPOCHS.count([examples[:1], examples[1:]], examples):
+        log(None)
+    assert [line for line in out.getvalue().splitlines() if "left" in line] == [
+        "25% of training done, about 0 min left"
+    ]
+    assert training_log.EPOCHS.done == 1
+
+
+def test_scores_are_written_beside_the_model(tmp_path: Path) -> None:
+    """A new training begins a new file."""
+    for _ in range(2):
+        said("en", 0, 0, range(3), model=tmp_path / "model-last")
+    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").open(encoding="utf-8")]
+    assert [(row["step"], row["score"]) for row in rows] == [(0, 0.6), (10, 0.5), (20, 0.5)]
+
+
+def test_what_spacy_train_replaces_and_why_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is named before it is replaced, an error before its traceback."""
+    monkeypatch.setattr(sys, "excepthook", lambda *error: print("Traceback", file=sys.stderr))
+    (tmp_path / "model-best").mkdir()
+    scores = {"dep_uas": 0.5, "dep_las": 0.25}
+    (tmp_path / "model-best" / "meta.json").write_text(json.dumps({"performance": scores}))
+    config = CONFIGS / "nm_parser.cfg"
+    with pytest.raises(ValueError, match="has no path") as raised:
+        spacy.cli.train.train(config, tmp_path)
+    out = capsys.readouterr().out
+    assert out.count("model-best (dep_uas 50.00, dep_las 25.00) is replaced") == 1
+    sys.excepthook(ValueError, raised.value, None)
+    assert capsys.readouterr().err.startswith("Error: The corpus has no path: give --paths.train")
 
 
 def test_steps_that_were_not_evaluated_are_said() -> None:

@@ -66,6 +66,7 @@ def test_swap_oracles(options: dict[str, Any]) -> None:
         expected = {"eager": 93, "lazy": 85, "minimal": 85}
         assert result.swaps == {name: expected[name] for name in SWAP_ORACLES}
         assert result.freely == 80  # BN15, footnote 3
+        assert list(result.choices.values()) == [25, 4, 9]  # section 4.1
 
 
 @pytest.mark.parametrize(

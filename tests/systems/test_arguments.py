@@ -3,6 +3,7 @@ nothing has changed then."""
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import random
 from typing import Any
@@ -13,8 +14,17 @@ from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 from spacy_nmparse.systems.projective import lift, lower
 from spacy_nmparse.systems.table import MoveTable
-from tests.exhaustive_cases import Case
 from tests.fuzz import variants
+
+#: Methods, with their other arguments.
+TAKE_A_CONFIGURATION: tuple[tuple[Any, ...], ...] = (
+    ("actions",),
+    ("apply", ("SHIFT", 1, None)),
+    ("repair", ("SHIFT", 1, None)),
+    ("costs", Gold([0, 0])),
+    ("loss", Gold([0, 0])),
+    ("oracle", Gold([0, 0])),
+)
 
 
 @pytest.mark.parametrize("name", systems.names())
@@ -57,53 +67,36 @@ def test_configurations_of_another_system(name: str) -> None:
     assert state.system == state.copy().system == name
     systems.create(name).loss(state, gold)
     for other in {*systems.names()} - {name}:
-        system: Any = systems.create(other)
-        for method, *arguments in (
-            ("actions",),
-            ("apply", ("SHIFT", 1, None)),
-            ("costs", gold),
-            ("loss", gold),
-            ("oracle", gold),
-        ):
+        for method, *arguments in TAKE_A_CONFIGURATION:
             with pytest.raises(ValueError, match=f"{name} is none of {other}"):
-                getattr(system, method)(state, *arguments)
+                getattr(systems.create(other), method)(state, *arguments)
         assert state.buffer[:2] == [0, 1]
+
+
+def other_forms(name: str) -> list[TransitionSystem]:
+    """Systems with other labels, and with one other option."""
+    forms = [systems.create(name), systems.create(name, ("b", "a"))]
+    flags = {option: True for option, value in systems.options(name).items() if value is False}
+    for option, value in {**flags, "root_label": "a"}.items():
+        with contextlib.suppress(ValueError):  # it needs another option
+            forms.append(systems.create(name, ("a", "b"), **{option: value}))
+    return forms
 
 
 @pytest.mark.parametrize("name", systems.names())
 def test_configurations_of_another_form(name: str) -> None:
-    """Other labels have other numbers, and what one form keeps true, another one needs."""
-    labels = ("a", "b")
-    state = systems.create(name, labels).initial(3)
-    for system in (
-        systems.create(name),
-        systems.create(name, ("b", "a")),
-        systems.create(name, labels, segment=True),
-        systems.create(name, labels, single_root=True),
-        systems.create(name, labels, root_label="a"),
-    ):
-        with pytest.raises(ValueError, match=r"A configuration of .* is none of"):
-            system.actions(state)
-        assert system.actions(system.initial(3))
+    """Other labels have other numbers, and what one form keeps true, another one needs: arcs of
+    monotonic Covington were once taken for those of the non-monotonic form, a cycle without end."""
+    plain = systems.create(name, ("a", "b"))
+    assert len(other_forms(name)) > 4
+    for form in other_forms(name):
+        for one, other in ((plain, form), (form, plain)):
+            for method, *arguments in TAKE_A_CONFIGURATION:
+                with pytest.raises(ValueError, match=r"A configuration of .* is none of"):
+                    getattr(one, method)(other.initial(2), *arguments)
+            assert one.actions(one.initial(3))
     with pytest.raises(ValueError, match="is none of"):
         systems.create(name).actions(State(3, (None,), name))
-    assert systems.create(name, labels).actions(state)
-
-
-def test_a_state_of_monotonic_covington() -> None:
-    """Its arcs were once taken for those of the non-monotonic form: a cycle, and no end."""
-    state = systems.create("covington").initial(3)
-    system = systems.create("covington", nonmonotonic=True)
-    for method, *arguments in (
-        ("actions",),
-        ("apply", ("SHIFT", 1, None)),
-        ("repair", ("SHIFT", 1, None)),
-        ("loss", Gold([0, 0, 0])),
-    ):
-        with pytest.raises(
-            ValueError, match=r"nonmonotonic=False.* is none of .*nonmonotonic=True"
-        ):
-            getattr(system, method)(state, *arguments)
 
 
 def test_repairs_of_illegal_actions() -> None:
@@ -319,18 +312,18 @@ def test_a_push_cannot_note_the_label_of_roots(options: dict[str, bool]) -> None
     other.apply(other.initial(2), Action("SHIFT"), push_label="ROOT")  # nothing reads it there
 
 
-@pytest.mark.parametrize("case", variants(), ids=lambda case: f"{case.system}-{case.name}")
-def test_the_table_says_which_moves_have_labels(case: Case) -> None:
+def test_the_table_says_which_moves_have_labels() -> None:
     """A scorer has a distribution of labels for these moves, and no others."""
-    system = systems.create(case.system, labels=("a", "b", "ROOT"), **case.options)
-    assert tuple(system.table) == system.moves
-    draw = random.Random(0)
-    for n in (3, 5, 7):
-        state = system.initial(n)
-        while not state.is_final:
-            for action in system.actions(state):
-                assert action.label is None or system.table[action.move].labelled
-            system.apply(state, draw.choice(system.actions(state)))
+    for case in variants():
+        system = systems.create(case.system, labels=("a", "b", "ROOT"), **case.options)
+        assert tuple(system.table) == system.moves
+        draw = random.Random(0)
+        for n in (3, 5, 7):
+            state = system.initial(n)
+            while not state.is_final:
+                for action in system.actions(state):
+                    assert action.label is None or system.table[action.move].labelled, case.name
+                system.apply(state, draw.choice(system.actions(state)))
 
 
 def test_register(monkeypatch: pytest.MonkeyPatch) -> None:

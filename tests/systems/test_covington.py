@@ -6,6 +6,7 @@ import pytest
 
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
+from tests.naive.trees import golds
 
 FIGURE_2 = Gold([0, 0, 0, 4, 0])  # 1 -> 2, 1 -> 3, 1 -> 5, 5 -> 4, in words from 0
 
@@ -58,6 +59,22 @@ def test_figures(system: str, figure: str, oracle: str) -> None:
     assert state.heads == [None, 0, 0, 4, 0]
     assert state.tree()[0] == [0, 0, 0, 4, 0]
     assert len(real.derivation(FIGURE_2, "static")) == len(table)
+
+
+def test_no_spurious_ambiguity() -> None:
+    """Every tree of up to five words has one derivation (FG18, section 4.2), and arc k of
+    NL-Covington stands for k - 1 NO-ARCs and an arc of Covington (section 3)."""
+    nl, covington = systems.create("nl_covington"), systems.create("covington")
+    for tree in (tree for n in range(1, 6) for tree in golds(n, projective=False)):
+        state, mirror = nl.initial(len(tree.heads)), covington.initial(len(tree.heads))
+        while not state.is_final:
+            (action,) = nl.oracle(state, Gold(*tree), "dynamic")
+            nl.apply(state, action)
+            for _ in range(action.k - 1):
+                covington.apply(mirror, Action("NO-ARC"))
+            covington.apply(mirror, Action(action.move, 1, action.label))
+            assert (state.parts, state.heads) == (mirror.parts, mirror.heads)
+        assert mirror.is_final
 
 
 @pytest.mark.parametrize("nonmonotonic", [False, True])

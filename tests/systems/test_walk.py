@@ -16,7 +16,7 @@ from tests.systems.twins import replay
 
 
 @pytest.mark.parametrize(
-    ("transitions", "seed"), [(20_000, 0), pytest.param(300_000, 1, marks=pytest.mark.slow)]
+    ("transitions", "seed"), [(20_000, 0), pytest.param(150_000, 1, marks=pytest.mark.slow)]
 )
 def test_fuzz(transitions: int, seed: int) -> None:
     counts, faults = fuzz(transitions, seed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -149,6 +149,19 @@ def labelled(twins: list[Twin]) -> list[Any]:
         if SETTINGS[-1].items() <= twin.options.items() and labels_roots:
             found.append((twin, SEVERAL))
     return [pytest.param(*one, id=f"{one[0]}-{name(one[1])}") for one in found]
+
+
+def some_and_more(
+    twins: list[Twin], longer: Callable[[Twin, Options], bool] = lambda *_: True
+) -> list[Any]:
+    """The same with False; and with True in a slow test, those that it takes longer with."""
+    some = labelled(twins)
+    more = [one for one in some if longer(*one.values)]
+    slow = {"marks": pytest.mark.slow}
+    return [
+        *(pytest.param(*one.values, False, id=one.id) for one in some),
+        *(pytest.param(*one.values, True, id=f"{one.id}-more", **slow) for one in more),
+    ]
 
 
 def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) -> Tree:

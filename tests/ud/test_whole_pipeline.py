@@ -16,12 +16,12 @@ from spacy.tokens import Doc
 from spacy.util import load_config, load_model_from_config
 
 from scripts import demo
+from scripts.licences import source_of
+from scripts.packages import card
 from spacy_nmparse.ud import doc_to_conllu
-from spacy_nmparse.ud.licences import source_of
-from spacy_nmparse.ud.packages import card
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
-from tests.toy_treebank import CONLLU, ROOT, nmparse
+from tests.toy_treebank import CONLLU, nmparse
 from tests.validator import format_errors
 
 CONFIG = CONFIGS / "nl_covington_parser.cfg"
@@ -152,27 +152,42 @@ def test_from_a_treebank_to_a_model_card(
 
 
 @pytest.mark.parametrize("pipeline", ["whole", "parser"])
-def test_the_guide_s_config_learns_on(treebank: Path, tmp_path: Path, pipeline: str) -> None:
+def test_learn_on(
+    treebank: Path, tmp_path: Path, pipeline: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From the trained weights, of which an average over few updates is far."""
-    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```ini\n([^`]*copy_from_base_model[^`]*)```", page)
-    if pipeline == "parser":
-        block = block.replace(', "ud_lemmatizer", "multiword_tokens"', "")
-        left_out = r"nlp.after_pipeline_creation|components.ud_lemmatizer|components.multiword_toke"
-        block = re.sub(rf"\[({left_out}).*\n([^\n]+\n)+", "", block)
-    made, learn_on = tmp_path / "made.cfg", tmp_path / "continue.cfg"
-    learn_on.write_text(block, encoding="utf-8")
+    made, old, new = tmp_path / "made.cfg", tmp_path / "old" / "model-best", tmp_path / "new"
     init = ["init-config", str(made), "--lang", "tr", "--pipeline", pipeline]
     assert nmparse([*init, "--parser", "nm_parser"]) == 0
-    data = {"paths.train": str(treebank / "toy_test-ud-train.conllu"), "nlp.lang": "tr"}
-    data["paths.dev"] = str(treebank / "toy_test-ud-dev.conllu")
-    data["training.max_epochs"] = 1
+    files = [str(treebank / f"toy_test-ud-{split}.conllu") for split in ("train", "dev")]
+    data = {"paths.train": files[0], "paths.dev": files[1], "training.max_epochs": 1}
     train(made, tmp_path / "old", overrides=data)
-    data["paths.model"] = str(tmp_path / "old" / "model-best")
-    train(learn_on, tmp_path / "new", overrides=data)
-    old, new = (spacy.load(tmp_path / name / "model-best") for name in ("old", "new"))
-    assert new.pipe_names == old.pipe_names
+    capsys.readouterr()
+    learn_on = ["learn-on", str(old), files[0], "--epochs", "1", "-o", str(new)]
+    dev = ["--dev", files[1]] if pipeline == "whole" else []
+    assert nmparse([*learn_on, *dev]) == 0
+    out = capsys.readouterr().out
+    name = "model-best" if dev else "model-last"
+    assert out.endswith(f"The pipeline: {new / name}\n")
+    assert bool(re.search(r"LAS \d+\.\d\d before, \d+\.\d\d now \([+-]", out)) == bool(dev)
+    assert (new / "model-best").exists() == bool(dev)
+    assert (new / "scores.jsonl").is_file()
+    one, other = spacy.load(old), spacy.load(new / name)
+    assert other.pipe_names == one.pipe_names
     for key in ("tokenizer", "after_pipeline_creation"):
-        assert new.config["nlp"][key] == old.config["nlp"][key]
-    weights = [nlp.get_pipe("parser").model.get_param("word_W") for nlp in (old, new)]
+        assert other.config["nlp"][key] == one.config["nlp"][key]
+    weights = [nlp.get_pipe("parser").model.get_param("word_W") for nlp in (one, other)]
     assert 0 < abs(weights[0] - weights[1]).max() < 0.001
+    assert nmparse(learn_on) == 2 and "exists already" in capsys.readouterr().err
+
+
+def test_learn_on_needs_trees_and_a_parser(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written where something is wrong with what was given."""
+    spacy.blank("tr").to_disk(tmp_path / "blank")
+    train_file = treebank / "toy_test-ud-train.conllu"
+    for file, message in ((train_file, "has no parser"), (tmp_path / "no.conllu", "no file")):
+        learn_on = ["learn-on", str(tmp_path / "blank"), str(file), "-o", str(tmp_path / "new")]
+        assert nmparse(learn_on) == 2 and message in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

@@ -71,6 +71,7 @@ cdef struct LinearC:
     int block[MAX_MOVES]    # move -> its number among these, or NONE
     int noted_block         # of the move whose labels pushes note, or NONE
     const SystemC* system
+    int root_label          # the one label of arcs from ROOT, or NONE
     int stride              # classes, and zeros
     int n_features          # of the configuration scored last
     uint32_t features[MAX_TEMPLATES]
@@ -105,8 +106,8 @@ cdef inline int only_class(
     """The candidate's class, or NONE: it has one for each label."""
     if self.block[c.move] == NONE or c.dependent == NONE:
         return c.move
-    if self.system.n_root_labels == 1 and c.head == s.n:
-        return class_of(self, c.move, self.system.root_label)
+    if self.root_label != NONE and c.head == s.n:
+        return class_of(self, c.move, self.root_label)
     return NONE
 
 
@@ -435,7 +436,7 @@ cdef inline bint joins(const MoveC* move, arc_end_t one, arc_end_t other) noexce
 def focus(MoveTable system):
     """The pairs of words that the system's arcs join: of S0-B0, S1-S0, I1-B0."""
     cdef int i
-    if system.c.item is not NULL and system.c.headless:
+    if system.c.item is not NULL and system.c.focus is not NULL:
         return ["I1-B0"]
     found = set()
     for i in range(system.c.n_moves):
@@ -505,6 +506,9 @@ cdef class LinearScorerKernel(Scorer):
         self.s.n_labels = system.c.n_labels
         self.s.n_blocks = max(blocks) + 1
         self.s.system = &system.c
+        self.s.root_label = NONE
+        if system.c.root_labels != NULL and system.root_mask.count(1) == 1:
+            self.s.root_label = system.root_mask.index(1)
         for i in range(system.c.n_moves):
             self.s.block[i] = blocks[i]
         self.s.noted_block = NONE

@@ -53,7 +53,7 @@ from spacy_nmparse.systems.table cimport (
     next_k_t,
 )
 
-from spacy_nmparse.systems.headless import hang
+from spacy_nmparse.systems.headless import first_label, hang
 from spacy_nmparse.systems.parts import ROOT, Items
 
 
@@ -287,8 +287,9 @@ cdef class ListSystem(MoveTable):
         self.begin(name, shared, own)
         self.texts = list_glossary(self.options, next_k is not NULL)
         self.own.max_length = own["max_length"]
+        root = first_label(self.options["root_label"])
+        self.own.root_label = NONE if root is None else self.label_ids[root]
         self.c.own = &self.own
-        self.c.headless = True
         self.c.nonmonotonic = own["nonmonotonic"]
         self.c.explicit_root = own["explicit_root"]
         self.c.start = start

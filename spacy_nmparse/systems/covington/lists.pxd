@@ -12,6 +12,7 @@ cdef enum:
 
 cdef struct ListC:
     int max_length          # no arc between words is longer; 0: any length
+    int root_label          # that headless words get at the end, or NONE
 
 
 cdef inline const ListC* options(const StateC* s) noexcept nogil:

@@ -1,5 +1,5 @@
 """A configuration of a list system, as the difference from a StateC, and its pending arcs."""
-from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1
+from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1, options
 from spacy_nmparse.systems.errors cimport label_ok
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
@@ -71,10 +71,10 @@ cdef inline bint root_is_open(
     single_root, and ROOT has a child."""
     if taken:
         return False
-    if gold.label[w] == NONE or gold.label[w] == s.system.root_label:
+    if gold.label[w] == NONE or gold.label[w] == options(s).root_label:
         return True
     if not s.system.explicit_root:  # labels of roots are the system's, or none and not judged
-        return s.system.root_label == NONE
+        return options(s).root_label == NONE
     return label_fits(s.system, True, gold.label[w]) and root_is_near(s, v, w)
 
 

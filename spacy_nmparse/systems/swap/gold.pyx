@@ -53,7 +53,6 @@ cdef void plan_sentences(
     cdef int first = 0
     cdef int e, i, w, far, roots, last_root
     memset(&system, 0, sizeof(SystemC))
-    system.root_label = NONE
     order[n] = 0
     head[n] = NONE
     while first < n:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_nmparse.ud.licences import UNKNOWN, source_of
+from scripts.licences import UNKNOWN, source_of
 
 METADATA = "# Summary\n<pre>\n=== Machine-readable metadata ===\nLicense: {}\nIncludes text: yes\n"
 
@@ -34,6 +34,13 @@ def test_licence(tmp_path: Path, file: str, named: str, licence: str, is_open: b
 def test_no_licence_is_an_objection(tmp_path: Path) -> None:
     assert "names no licence" in source_of(tmp_path).objection
     assert source_of(tmp_path).licence == UNKNOWN
+
+
+def test_only_treebanks_of_universal_dependencies_have_a_page_there(tmp_path: Path) -> None:
+    for name, page in (("UD_Old_French-PROFITEROLE", True), ("my_corpus", False)):
+        (tmp_path / name).mkdir()
+        url = source_of(tmp_path / name).url
+        assert url == (f"https://github.com/UniversalDependencies/{name}" if page else "")
 
 
 def test_a_package_has_a_licence() -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 UNKNOWN = "see the treebank"
 METADATA = re.compile(r"(?m)^License: *(\S.*?)\s*$")  # of the README of a UD treebank
+UD_NAME = re.compile(r"UD_[A-Z]\w*-\w+")  # of a treebank of Universal Dependencies
 #: Names of SPDX of the licences that allow to give away, change and sell what is made of the data.
 OPEN = frozenset(
     (
@@ -50,7 +51,8 @@ def source_of(treebank: Path) -> Source:
             Python package that holds one.
 
     Returns:
-        Its name, page and licence: that of the metadata in the README, or of the package.
+        Its name, page and licence: that of the metadata in the README, or of the package. No page,
+        where the folder's name is none of a treebank of Universal Dependencies.
 
     Raises:
         FileNotFoundError: If there is neither a folder nor a package.
@@ -59,7 +61,7 @@ def source_of(treebank: Path) -> Source:
     if treebank.is_dir():
         texts = [path.read_text("utf-8", "replace") for path in sorted(treebank.glob("README*"))]
         found = METADATA.search("\n".join(texts))
-        url = f"https://github.com/UniversalDependencies/{name}"
+        url = f"https://github.com/UniversalDependencies/{name}" if UD_NAME.fullmatch(name) else ""
         return Source(name, url, spdx(found[1] if found else ""))
     try:
         about = metadata.metadata(name)

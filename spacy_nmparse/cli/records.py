@@ -113,20 +113,3 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             result[key] = value
     return result
-
-
-def write_setting(value: Any) -> str:
-    """Write a setting's value so that `parse_settings` and `spacy train` read it back.
-
-    Args:
-        value: A value of JSON.
-
-    Returns:
-        The text.
-    """
-    if isinstance(value, str):
-        try:
-            json.loads(value)
-        except json.JSONDecodeError:
-            return value
-    return json.dumps(value)

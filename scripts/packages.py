@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.ud.licences import Source
+from scripts.licences import Source
 from spacy_nmparse.ud.whole_pipeline import LEMMATIZER
 
 VERSION = "0.1.0"

@@ -1,0 +1,122 @@
+"""``nmparse learn-on``: train a trained pipeline on, on more sentences."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import typer
+from spacy.cli.train import train
+from spacy.language import Language
+from thinc.api import Config
+
+from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
+from spacy_nmparse.pipe.members import parser_of, parsers_of
+from spacy_nmparse.ud.corpus import check_exists
+from spacy_nmparse.ud.evaluate import evaluate
+from spacy_nmparse.ud.readers import Corpus
+from spacy_nmparse.ud.terminal import show
+from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, MULTIWORD
+
+CONFIG = "learn-on.cfg"
+#: Words of all epochs for each step between evaluations, and the most steps.
+WORDS, STEPS = 1000, 200
+
+
+def run(
+    model: str = MODEL,
+    files: list[Path] = typer.Argument(
+        ..., help="CoNLL-U or .spacy files: the new sentences, and the old training data"
+    ),
+    output: Path = OUTPUT,
+    dev: Path | None = typer.Option(
+        None, "--dev", help="A CoNLL-U or .spacy file that chooses the best model, and measures it"
+    ),
+    epochs: int = typer.Option(5, "--epochs", min=1, help="Passes over the files"),
+    learn_rate: float = typer.Option(0.0005, "--learn-rate", help="Learning rate"),
+    code: Path | None = CODE,
+) -> None:
+    """Train a trained pipeline on: the weights that it has are where learning begins."""
+    check_absent(output)
+    named = [*files, *([dev] if dev else [])]
+    with failures():
+        for file in named:
+            check_exists(file)
+        check_trees(named)
+        nlp = load(model)
+        parser_of(nlp, next(iter(parsers_of(nlp)), None))  # says what is missing
+        n_words = sum(len(doc) for doc in Corpus([*files]).docs(nlp))
+        before = None if dev is None else evaluate(nlp, dev)["scores"]
+        config = _config(nlp, model, epochs * n_words)
+        config["paths"] = {"train": [*map(str, files)], "dev": str(dev or files[0])}
+        config["corpora"]["dev"]["limit"] = 0 if dev else 1
+        config["training"]["max_epochs"] = epochs
+        config["training"]["optimizer"]["learn_rate"] = learn_rate
+        output.mkdir(parents=True)
+        config.to_disk(output / CONFIG)
+        train(output / CONFIG, output)
+        trained = output / ("model-best" if dev else "model-last")
+        if dev is None:  # nothing has measured it
+            shutil.rmtree(output / "model-best")
+        else:
+            after = evaluate(load(str(trained)), dev)["scores"]
+            for kind in ("las_all", "uas_all"):
+                old, new = (100 * (one[kind] or 0) for one in (before, after))
+                name = kind.partition("_")[0].upper()
+                show(f"{dev}: {name} {old:.2f} before, {new:.2f} now ({new - old:+.2f})")
+    show(f"The pipeline: {trained}")
+
+
+def _config(nlp: Language, model: str, n_words: int) -> Config:
+    """The config of a training that begins with the weights of a pipeline.
+
+    Args:
+        nlp: The pipeline.
+        model: Where it is loaded from.
+        n_words: The words of all epochs.
+    """
+    frozen, listened = _frozen(nlp)
+    corpus: dict[str, Any] = {"@readers": "spacy_nmparse.Corpus.v1"}
+    words = {"@schedules": "compounding.v1", "start": 100, "stop": 1000, "compound": 1.001}
+    batcher = {"@batchers": "spacy_nmparse.exchanged_words.v1", "size": words}
+    adam = {"@optimizers": "spacy_nmparse.Adam.v1", "use_averages": False}
+    copied = {"@callbacks": "spacy.copy_from_base_model.v1", "tokenizer": model, "vocab": model}
+    return Config(
+        {
+            "paths": {},
+            "nlp": nlp.config["nlp"],
+            "components": {name: {"source": model} for name in nlp.component_names},
+            "corpora": {
+                "train": {**corpus, "path": "${paths.train}"},
+                "dev": {**corpus, "path": "${paths.dev}"},
+            },
+            "training": {
+                "seed": 1,
+                "gpu_allocator": None,
+                "eval_frequency": max(1, min(STEPS, n_words // WORDS)),
+                "frozen_components": frozen,
+                "annotating_components": listened,
+                "before_to_disk": {"@callbacks": "spacy_nmparse.safe_checkpoints.v1"},
+                "logger": {"@loggers": "spacy_nmparse.ConsoleLogger.v1"},
+                "batcher": {**batcher, "level": 0.0, "phrases": 0.0},
+                "optimizer": adam,  # an average of few updates would be far from the weights
+                "score_weights": {"dep_las": 1.0},
+            },
+            "initialize": {"before_init": copied},
+        }
+    )
+
+
+def _frozen(nlp: Language) -> tuple[list[str], list[str]]:
+    """The components that must not learn, since the files say nothing of what they do, with the
+    token vectors that these listen to; and which of these the parsers listen to as well."""
+    taught = {*parsers_of(nlp), LEMMATIZER, MULTIWORD}
+    heard = {name: getattr(pipe, "listening_components", None) for name, pipe in nlp.pipeline}
+    frozen = [
+        name
+        for name, pipe in nlp.pipeline
+        if getattr(pipe, "is_trainable", False)
+        and (name not in taught if heard[name] is None else {*heard[name]} - taught)
+    ]
+    return frozen, [name for name in frozen if taught & {*(heard[name] or ())}]

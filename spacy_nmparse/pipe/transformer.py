@@ -78,7 +78,10 @@ class PretrainedTransformer(CuratedTransformer):
         docs = list(docs)
         if self._kept is None or not self.frozen:
             return super().predict(docs)
-        return self._kept.outputs(docs, super().predict)
+        return TransformerModelOutput(
+            outputs=self._kept.outputs(docs, super().predict),
+            last_layer_only=not self.all_layer_outputs,
+        )
 
     def _create_backprops(
         self, docs: Iterable[Doc], losses: dict[str, float], *, sgd: Optimizer | None = None
@@ -101,9 +104,8 @@ class PretrainedTransformer(CuratedTransformer):
 
         def backprop(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> Any:
             accumulate(given, outputs_to_backprop)
-            losses[self.name] += float(
-                sum((layer.data**2).sum() for total in gradients for layer in total)
-            )
+            squares: Any = [(layer.data**2).sum() for total in gradients for layer in total]
+            losses[self.name] += float(sum(squares))
             d_docs = backprop_model(gradients)
             if sgd is not None:
                 self.finish_update(sgd)
@@ -127,7 +129,7 @@ class KeptOutputs:
 
     def outputs(
         self, docs: list[Doc], run: Callable[[list[Doc]], TransformerModelOutput]
-    ) -> TransformerModelOutput:
+    ) -> Outputs:
         """Look documents up, and run the transformer on those that are not there."""
         keys = [doc.to_array([ORTH, SPACY]).tobytes() for doc in docs]
         lacking = {key: doc for key, doc in zip(keys, docs, strict=True) if key not in self._kept}
@@ -140,10 +142,7 @@ class KeptOutputs:
             if size <= self._free:
                 self._free -= size
                 self._kept[key] = layers
-        outputs = [self._kept.get(key) or found[key] for key in keys]
-        return TransformerModelOutput(
-            outputs=outputs, last_layer_only=all(len(layers) == 1 for layers in outputs)
-        )
+        return [self._kept.get(key) or found[key] for key in keys]
 
 
 def compact(layers: list[Ragged]) -> list[Ragged]:

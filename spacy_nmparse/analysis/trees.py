@@ -16,7 +16,7 @@ from spacy_nmparse.pipe.roots import (
     root_name,
     short_name,
 )
-from spacy_nmparse.systems.projective import find_cycle
+from spacy_nmparse.systems.gold import find_cycle
 from spacy_nmparse.ud.conllu import DEPREL, EMPTY, FORM, HEAD, UPOS, Sentence, read_rows
 from spacy_nmparse.ud.corpus import check_file, read_spacy
 from spacy_nmparse.ud.treebank import refuse_cycles
@@ -40,7 +40,8 @@ class Tree:
         """Why this is not a whole tree: "unknown heads", "cycle" or None."""
         if None in self.heads:
             return "unknown heads"
-        return None if find_cycle(self.heads) is None else "cycle"
+        heads = [None if head == word else head for word, head in enumerate(self.heads)]
+        return "cycle" if find_cycle(heads) else None
 
     @property
     def n_roots(self) -> int:

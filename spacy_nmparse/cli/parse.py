@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,19 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
+from spacy_nmparse.analysis.doubt import by_doubt
 from spacy_nmparse.cli.asked import asks
-from spacy_nmparse.cli.console import CODE, MODEL, check_choice, fail, failures, load
+from spacy_nmparse.cli.console import (
+    CODE,
+    MODEL,
+    check_absent,
+    check_choice,
+    fail,
+    failures,
+    load,
+)
 from spacy_nmparse.cli.plan import PARSED, PLUS, STANDARD, plan
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.terminal import shown
 from spacy_nmparse.ud.jobs import Asked, Job, is_done
@@ -62,12 +73,24 @@ class Given:
     force: bool = typer.Option(
         False, "--force", help="Parse also what is parsed already, and overwrite any file"
     )
+    sort: str | None = typer.Option(
+        None, "--sort", help="'doubt': the sentences of all inputs, the least sure ones first"
+    )
     code: Path | None = CODE
 
 
 @asks(Given)
 def run(given: Given) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
+    if given.sort is None:
+        _parse(given)
+        return
+    check_choice("--sort", given.sort, ("doubt",))
+    check_choice("--format (with --sort)", given.form or _form_of(given.output), (CONLLU,))
+    _parse_by_doubt(given)
+
+
+def _parse(given: Given) -> None:
     form = given.form or _form_of(given.output)
     check_choice("--format", form, FORMATS)
     check_choice("--input-format", given.kind, KINDS)
@@ -108,6 +131,30 @@ def run(given: Given) -> None:
         _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
     if failed or refused:
         raise typer.Exit(1)
+
+
+def _parse_by_doubt(given: Given) -> None:
+    """Parse the inputs, and write all sentences into one file, the least sure ones first."""
+    if given.output != STANDARD and not given.force:
+        check_absent(Path(given.output))
+    if given.output == STANDARD and sys.stdout is None:
+        fail("standard output is closed: name a file with --output.")
+    status = 0
+    with tempfile.TemporaryDirectory() as folder, failures():
+        try:
+            _parse(replace(given, output=f"{folder}/", form=CONLLU, confidence=True, force=True))
+        except typer.Exit as end:  # 1: an input cannot be parsed, others are
+            if (status := end.exit_code) != 1:
+                raise
+        jobs = plan(given.inputs, f"{folder}/", CONLLU)
+        files = [(job.name, job.target) for job in jobs if job.target and job.target.is_file()]
+        found = "".join(by_doubt(files)).encode("utf-8", "backslashreplace")
+        if given.output == STANDARD:
+            sys.stdout.buffer.write(found)
+        elif files:
+            write_files({Path(given.output): found})
+    if status:
+        raise typer.Exit(status)
 
 
 def _jobs(given: Given, form: str) -> list[Job]:

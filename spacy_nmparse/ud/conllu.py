@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from spacy_nmparse.systems.projective import find_cycle as word_of_cycle
+import spacy_nmparse.systems.gold as gold
 from spacy_nmparse.wording import counted
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -156,13 +156,8 @@ def find_cycle(heads: Sequence[int | None]) -> list[int]:
     Args:
         heads: The head of each word: 1 is the first word, 0 is ROOT, None is unknown.
     """
-    above = [word if head == 0 else head and head - 1 for word, head in enumerate(heads)]
-    first = word = word_of_cycle(above)
-    found: list[int] = []
-    while word is not None and not (found and word == first):
-        found.append(word + 1)
-        word = above[word]
-    return [*found, *found[:1]]
+    found = gold.find_cycle([head - 1 if head else None for head in heads])
+    return [word + 1 for word in found]
 
 
 def depths(heads: Sequence[int]) -> list[int]:

@@ -312,8 +312,7 @@ def test_any_text(text: str, kind: str) -> None:
 
 @pytest.mark.skipif(not FOLDER, reason="NMPARSE_TREEBANKS names no folder")
 def test_real_files() -> None:
-    """Rows, MISC and comments come back, and a parser leaves what it does not decide; a file with
-    errors is refused with the line."""
+    """What a parser does not decide comes back; a file with errors is refused with the line."""
     n_read = 0
     for path in sorted(Path(FOLDER).rglob("*.conllu")):
         conllu = path.read_text(encoding="utf-8")

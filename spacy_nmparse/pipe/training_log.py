@@ -130,4 +130,4 @@ def _write_scores(info: dict[str, Any], is_first: bool) -> None:
     if model is not None:
         path = Path(model).with_name(SCORES)
         with path.open("w" if is_first else "a", encoding="utf-8") as file:
-            print(json.dumps({kind: info.get(kind) for kind in KINDS}), file=file)
+            print(json.dumps({kind: info.get(kind) for kind in KINDS}, default=float), file=file)

@@ -22,9 +22,9 @@ from benchmarks.formats import markdown
 from benchmarks.papers import VARIANTS
 from benchmarks.systems import parse_system
 from benchmarks.treebanks import Treebank, add_run_arguments, open_treebank, path_of
+from spacy_nmparse.cli.records import dump
 from spacy_nmparse.lab.repair_use import find_repairs
 from spacy_nmparse.ud.corpus import read_docs
-from spacy_nmparse.ud.records import dump
 
 COUNTS = ("heads", "right", "at_most")
 

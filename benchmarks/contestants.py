@@ -18,9 +18,9 @@ from spacy.training import Example
 from spacy.util import registry
 from thinc.api import Model
 
+from spacy_nmparse.analysis.evaluate import blank_copy
 from spacy_nmparse.layers.known_words import KnownWords
 from spacy_nmparse.pipe.fast_blas import use_fast_blas
-from spacy_nmparse.ud.evaluate import blank_copy
 
 PARSER = "parser"  # the component's name in the configs
 STAGES = ("parse", "pipeline", "training")

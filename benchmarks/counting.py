@@ -8,9 +8,9 @@ from typing import Any
 
 from benchmarks.common import RUNS, command_line, record
 from benchmarks.formats import markdown
-from benchmarks.treebanks import path_of
+from benchmarks.treebanks import find_splits, path_of
 from spacy_nmparse.cli.records import dump
-from spacy_nmparse.ud.treebank import SPLITS, find_splits
+from spacy_nmparse.ud.treebank import SPLITS
 
 
 def count_treebanks(

@@ -30,8 +30,8 @@ from thinc.api import fix_random_seed
 
 from benchmarks.common import WORK, command_line, program, record
 from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
+from spacy_nmparse.analysis.evaluate import blank_copy
 from spacy_nmparse.cli.records import dump
-from spacy_nmparse.ud.evaluate import blank_copy
 from spacy_nmparse.ud.treebank import SPLITS
 
 #: Sentences of a batch, and dropout, as of spaCy's own taggers.

@@ -29,13 +29,13 @@ from benchmarks.common import RUNS, WORK, command_line, program, record
 from benchmarks.systems import System, find_system
 from benchmarks.training import PARTS, counted_moves, duration, settings_of
 from benchmarks.treebanks import Treebank, add_treebank_arguments, open_treebank
+from spacy_nmparse.analysis.evaluate import blank_copy, evaluate
 from spacy_nmparse.cli.records import dump
 from spacy_nmparse.lab.linear.logistic import Logistic
 from spacy_nmparse.lab.linear.perceptron import perceptron_of
 from spacy_nmparse.lab.repair_use import find_repairs
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.ud.corpus import read_docs
-from spacy_nmparse.ud.evaluate import blank_copy, evaluate
 
 #: Sentences handed to the parser at a time. It learns from each configuration at once.
 BATCH = 32

@@ -34,11 +34,18 @@ from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
 from benchmarks.systems import System, find_system
 from benchmarks.training import duration, settings_of, train_model
-from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank, path_of
+from benchmarks.treebanks import (
+    Treebank,
+    add_run_arguments,
+    choose_lang,
+    convert_treebank,
+    find_splits,
+    path_of,
+)
 from spacy_nmparse.cli.records import parse_settings
 from spacy_nmparse.ud.conll18 import METRICS
 from spacy_nmparse.ud.conllu import EMPTY, XPOS, read_rows
-from spacy_nmparse.ud.treebank import find_splits, split_by
+from spacy_nmparse.ud.treebank import split_by
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline
 
 OURS, SPACY, UDPIPE = "nl_covington_parser", "spacy_pipeline", "udpipe"

@@ -24,9 +24,9 @@ from typing import Any
 from benchmarks.common import program
 from benchmarks.counting import count_treebanks
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.trees import read_sentences, whole_trees
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import lift
-from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 REPAIRS = ("right_lower", "right_raise", "left_invert")
 SEARCHES = (1, 10, 50, 200, 5000)

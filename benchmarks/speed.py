@@ -60,8 +60,8 @@ from benchmarks.contestants import PARSER, STAGES, Contestant, Timing
 from benchmarks.formats import markdown
 from benchmarks.systems import find_system
 from benchmarks.treebanks import Treebank, add_source_arguments, open_treebank
+from spacy_nmparse.analysis.evaluate import read_docs, references
 from spacy_nmparse.cli.records import dump
-from spacy_nmparse.ud.evaluate import read_docs, references
 
 #: The data by default, and their language.
 DEMO = (ROOT / "corpus" / "demo", "tr")

@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.common import program
 from benchmarks.counting import count_treebanks
+from spacy_nmparse.analysis.trees import read_sentences, whole_trees
 from spacy_nmparse.lab.swap_counts import SWAP_ORACLES, count_swaps
-from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
 def count(path: Path) -> dict[str, Any]:

@@ -13,7 +13,32 @@ from spacy.tokens import DocBin
 
 from benchmarks.common import RUNS, WORK
 from spacy_nmparse.ud.conllu_docs import Merges
-from spacy_nmparse.ud.treebank import SPLITS, convert, find_splits
+from spacy_nmparse.ud.treebank import SPLITS, convert, find_files
+
+
+def find_splits(folder: Path) -> dict[str, Path]:
+    """Find the train, dev and test file of a UD treebank folder, or of a converted one.
+
+    Args:
+        folder: As of `find_files`; or one that holds `train.spacy`, `dev.spacy` and `test.spacy`.
+
+    Returns:
+        The path of each split.
+
+    Raises:
+        FileNotFoundError: If the folder or one of the three files is missing.
+        ValueError: If a split has more than one file.
+    """
+    converted = {split: folder / f"{split}.spacy" for split in SPLITS}
+    if all(path.is_file() for path in converted.values()):
+        return converted
+    files = find_files(folder)
+    for split in SPLITS:
+        if split not in files:
+            raise FileNotFoundError(f"{folder} has no {split} file, which is needed here.")
+        if len(files[split]) > 1:
+            raise ValueError(f"The {split} data of {folder} is in parts: join them into one file.")
+    return {split: paths[0] for split, paths in files.items()}
 
 
 def choose_lang(train_file: Path) -> str:

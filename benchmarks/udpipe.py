@@ -23,10 +23,10 @@ import spacy
 from spacy.tokens import Doc
 
 from benchmarks.common import command_line, program
+from spacy_nmparse.analysis.evaluate import read_docs, references, score_parses
 from spacy_nmparse.cli.records import dump
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud import conll18
-from spacy_nmparse.ud.evaluate import read_docs, references, score_parses
 
 #: How its authors train taggers for Universal Dependencies; only what the parser looks at.
 TAGGER = (

@@ -329,7 +329,7 @@ def package(
     folder = packages / f"{full_name(meta['lang'], name)}-{version}"
     shutil.rmtree(folder, ignore_errors=True)  # spaCy keeps the README and wheels of before
     command = ["-m", "spacy", "package", str(model.resolve()), str(packages), "--force"]
-    command += ["--build", "wheel", "--name", name, "--version", version]
+    command += ["--build", "none", "--name", name, "--version", version]
     if metrics and treebank:
         raw = metrics / f"{model.parent.name}-raw.json"
         meta = card(model, raw, source_of(treebank), name)
@@ -338,6 +338,8 @@ def package(
         path.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")
         command += ["--meta-path", str(path)]
     run(command, packages, quiet=True)
+    # spaCy's own build would make an environment first, and fetch what builds it.
+    run(["setup.py", "--quiet", "bdist_wheel"], folder, quiet=True)
     made = wheel_of(packages, meta["lang"], name, version)
     size = made.stat().st_size
     print(f"{made.name}: {size / 1e6:.1f} MB", flush=True)

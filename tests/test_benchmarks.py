@@ -28,9 +28,10 @@ from benchmarks import (
     variants,
 )
 from benchmarks.systems import System, find_system, parse_system
+from benchmarks.treebanks import find_splits
 from spacy_nmparse import registered
 from spacy_nmparse.cli import records
-from spacy_nmparse.ud.treebank import convert, find_splits
+from spacy_nmparse.ud.treebank import convert
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.toy_treebank import SMALL, read
 

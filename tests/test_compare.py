@@ -14,9 +14,9 @@ from spacy.vocab import Vocab
 
 from benchmarks import compare, contestants, speed, udpipe
 from benchmarks.treebanks import Treebank
+from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.pipe.evaluation import length_counts
 from spacy_nmparse.ud import conll18
-from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import CONLLU, SMALL
 

@@ -17,9 +17,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 from typer.testing import CliRunner
 
+from benchmarks.treebanks import find_splits
 from scripts import demo, prepare_demo
 from scripts.packages import wheel_of
-from spacy_nmparse.ud.treebank import convert, find_splits
+from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import ROOT, SMALL, read
 
 GROUPS = """\

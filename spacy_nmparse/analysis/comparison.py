@@ -2,7 +2,7 @@
 and the trees that differ.
 
 A run is a pipeline, which parses the gold sentences on gold tokens, or a CoNLL-U file that was
-parsed already. All are scored by ``spacy_nmparse.ud.evaluate.score_parses``. A file may have other
+parsed already. All are scored by ``analysis.evaluate.score_parses``. A file may have other
 words and sentences than the gold data, but not other letters.
 """
 
@@ -20,16 +20,16 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_nmparse.analysis.evaluate import blank_copy, score_parses
 from spacy_nmparse.analysis.significance import TESTED, Comparison, compare, holm
 from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, ID, RANGE, Sentence, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges, sentences_to_doc
-from spacy_nmparse.ud.evaluate import blank_copy, score_parses
 from spacy_nmparse.ud.join_docs import join_docs
 from spacy_nmparse.ud.treebank import refuse_cycles
 
 #: Heads (from 0; a root is its own, None is unknown) and labels of a gold sentence's words.
-Tree = tuple[list[int | None], list[str | None]]
+HeadsAndLabels = tuple[list[int | None], list[str | None]]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Run:
 
     name: str
     result: Mapping[str, Any]
-    trees: list[Tree]
+    trees: list[HeadsAndLabels]
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -174,7 +174,7 @@ def _scored(name: str, parsed: list[Doc], gold: list[Doc]) -> Run:
     return Run(name, score_parses(parsed, gold), trees)
 
 
-def _trees(parsed: Doc, gold: Doc) -> Iterator[Tree]:
+def _trees(parsed: Doc, gold: Doc) -> Iterator[HeadsAndLabels]:
     """A parse over the words of each gold sentence. Heads in another one are unknown."""
     heads, labels, _ = gold_parse(Example(gold, parsed))
     for sent in gold.sents:
@@ -185,7 +185,7 @@ def _trees(parsed: Doc, gold: Doc) -> Iterator[Tree]:
         )
 
 
-def gold_trees(treebank: Treebank) -> tuple[list[list[str]], list[Tree]]:
+def gold_trees(treebank: Treebank) -> tuple[list[list[str]], list[HeadsAndLabels]]:
     """The words and the tree of each gold sentence."""
     docs = treebank.docs(treebank.sentences, Vocab(), str(treebank.path))
     words = [[token.text for token in doc] for doc in docs]

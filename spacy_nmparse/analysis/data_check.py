@@ -14,12 +14,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry, resolve_dot_names
 
+from spacy_nmparse.analysis.tokens import TokenMatch
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.doc_io import gold_parse, is_partial
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.roots import ROOT_LABEL, root_label, root_name, short_name
 from spacy_nmparse.systems.projective import DELIMITER, check_acyclic, crossing_arcs, lift, lower
-from spacy_nmparse.ud.tokens import TokenMatch
 from spacy_nmparse.wording import counted, shorten
 
 RARE = 20  # occurrences of a label

@@ -116,7 +116,7 @@ def compare(
     """Compare the runs of a system with those of a baseline.
 
     Args:
-        system: What ``spacy_nmparse.ud.evaluate.score_parses`` says of each run.
+        system: What ``spacy_nmparse.analysis.evaluate.score_parses`` says of each run.
         baseline: Likewise. Where the two have as many runs, those in the same places are pairs.
         metric: One of TESTED.
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spacy_nmparse import systems
+from spacy_nmparse.analysis.trees import Tree, whole_trees
 from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
-from spacy_nmparse.ud.corpus import Tree, whole_trees
 
 SWAP = "swap_standard"
 

@@ -18,11 +18,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import table
 
+from spacy_nmparse.analysis.evaluate import references
+from spacy_nmparse.analysis.faults import refuse_faults, several_roots
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.terminal import colored, show, shown
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
-from spacy_nmparse.ud.evaluate import references
-from spacy_nmparse.ud.treebank import refuse_faults, several_roots
 from spacy_nmparse.wording import counted
 
 

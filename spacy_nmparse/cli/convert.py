@@ -9,6 +9,7 @@ from pathlib import Path
 import spacy
 import typer
 
+from spacy_nmparse.analysis.tokens import TokenMatch, match_tokens
 from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import check_choice, check_lang, check_trees, fail, failures
 from spacy_nmparse.terminal import show
@@ -16,7 +17,6 @@ from spacy_nmparse.ud.conllu import ID, read_rows
 from spacy_nmparse.ud.conllu_docs import Merges
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.tokenization import fit
-from spacy_nmparse.ud.tokens import TokenMatch, match_tokens
 from spacy_nmparse.ud.treebank import SPLITS, Files, convert, find_files, sentence_docs, split_by
 from spacy_nmparse.wording import counted, shorten
 

@@ -11,6 +11,7 @@ from confection import ConfigValidationError
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, Split, check_data
+from spacy_nmparse.analysis.faults import refuse_faults
 from spacy_nmparse.cli.console import (
     COMPONENT,
     JSON,
@@ -24,7 +25,6 @@ from spacy_nmparse.cli.console import (
 from spacy_nmparse.private import import_code, read_overrides
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import CONLLU
-from spacy_nmparse.ud.treebank import refuse_faults
 from spacy_nmparse.wording import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from spacy_nmparse.analysis.displacy import write_parses
 from spacy_nmparse.analysis.drawing import write_drawings
 from spacy_nmparse.analysis.errors import Errors, find_errors
+from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import (
     CODE,
     COMPONENT,
@@ -38,31 +40,37 @@ TITLES = {
 N_ROWS = 20
 
 
-def run(
-    model: str = MODEL,
-    corpus: Path = CORPUS,
-    component: str | None = COMPONENT,
-    unit: str = UNIT,
-    limit: int = LIMIT,
+@dataclass(frozen=True)
+class Given:
+    """What is asked for on the command line."""
+
+    model: str = MODEL
+    corpus: Path = CORPUS
+    component: str | None = COMPONENT
+    unit: str = UNIT
+    limit: int = LIMIT
     displacy: Path | None = typer.Option(
         None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
-    ),
+    )
     drawing: Path | None = typer.Option(
         None, "--draw", help="Write a page with drawings of the parses, errors marked"
-    ),
-    as_json: bool = JSON,
-    code: Path | None = CODE,
-) -> None:
+    )
+    as_json: bool = JSON
+    code: Path | None = CODE
+
+
+@asks(Given)
+def run(given: Given) -> None:
     """Break a parser's errors down, and find its first wrong moves and what they cost."""
-    nlp = load(model)
+    nlp = load(given.model)
     with failures():
-        docs = gold_docs(nlp, corpus, unit, limit)
-        found = find_errors(nlp, docs, name=component)
-        if displacy is not None:
-            write_parses(nlp, docs, displacy)
-        if drawing is not None:
-            write_drawings(nlp, docs, drawing)
-    if as_json:
+        docs = gold_docs(nlp, given.corpus, given.unit, given.limit)
+        found = find_errors(nlp, docs, name=given.component)
+        if given.displacy is not None:
+            write_parses(nlp, docs, given.displacy)
+        if given.drawing is not None:
+            write_drawings(nlp, docs, given.drawing)
+    if given.as_json:
         print_json(found.as_dict())
         return
     all_ = found.all

@@ -8,12 +8,12 @@ from typing import Any
 
 import typer
 
+from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import CODE, MODEL, check_choice, check_trees, failures, load
 from spacy_nmparse.cli.records import dump, machine, parse_settings, versions
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_file
-from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.wording import counted
 
 CHOICES = {

@@ -8,9 +8,9 @@ import typer
 from spacy.util import load_config
 
 from spacy_nmparse.cli.console import check_absent, check_choice, check_lang, fail, failures, load
+from spacy_nmparse.cli.pretrained import with_transformer
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.terminal import show
-from spacy_nmparse.ud.pretrained import with_transformer
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
 PIPELINES = ("whole", "parser")

@@ -11,11 +11,11 @@ from spacy.cli.train import train
 from spacy.language import Language
 from thinc.api import Config
 
+from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
 from spacy_nmparse.pipe.members import parser_of, parsers_of
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_exists
-from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.readers import Corpus
 from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, MULTIWORD
 

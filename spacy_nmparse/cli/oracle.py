@@ -21,6 +21,7 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
+from spacy_nmparse.analysis.trees import Tree, read_sentences
 from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import HTML, NUMBER, bad, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
@@ -28,7 +29,6 @@ from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.conllu import find_cycle
-from spacy_nmparse.ud.corpus import Tree, read_sentences
 from spacy_nmparse.wording import counted
 
 #: How many moves are shown with their costs, the cheapest; non-local systems can have many.

@@ -16,6 +16,7 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
+from spacy_nmparse.analysis.doubt import by_doubt
 from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import (
     CODE,
@@ -26,11 +27,11 @@ from spacy_nmparse.cli.console import (
     failures,
     load,
 )
+from spacy_nmparse.cli.plan import PARSED, PLUS, STANDARD, plan
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.terminal import shown
-from spacy_nmparse.ud.doubt import by_doubt
-from spacy_nmparse.ud.jobs import PARSED, PLUS, STANDARD, Asked, Job, is_done, plan
+from spacy_nmparse.ud.jobs import Asked, Job, is_done
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, Counts

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from spacy_nmparse.analysis.statistics import describe
+from spacy_nmparse.analysis.trees import read_sentences
 from spacy_nmparse.cli.console import CORPUS, JSON, failures, print_json, print_table, title
 from spacy_nmparse.pipe.evaluation import bin_names
-from spacy_nmparse.ud.corpus import read_sentences
 
 N_LABELS = 15
 

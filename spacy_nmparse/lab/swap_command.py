@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from spacy_nmparse.analysis.trees import read_sentences, whole_trees
 from spacy_nmparse.cli.console import CORPUS, JSON, failures, print_json, print_table, title
 from spacy_nmparse.cli.stats import share
 from spacy_nmparse.lab.swap_counts import count_swaps
-from spacy_nmparse.ud.corpus import read_sentences, whole_trees
 
 
 def run(corpus: Path = CORPUS, as_json: bool = JSON) -> None:

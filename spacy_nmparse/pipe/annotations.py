@@ -71,7 +71,7 @@ class Parses:
         ]
 
 
-class Tree(NamedTuple):
+class ScoredTree(NamedTuple):
     """A tree over the tokens of a document, and its score. A root is its own head."""
 
     score: float
@@ -80,7 +80,7 @@ class Tree(NamedTuple):
     sent_starts: list[bool]
 
     @classmethod
-    def of(cls, doc: Doc, score: float) -> Tree:
+    def of(cls, doc: Doc, score: float) -> ScoredTree:
         """The tree of a parsed document."""
         return cls(
             score,

@@ -22,7 +22,14 @@ from thinc.api import Model
 import spacy_nmparse.search.beam as beam
 import spacy_nmparse.search.cuts as cuts
 import spacy_nmparse.search.greedy as greedy
-from spacy_nmparse.pipe.annotations import NO_ARCS, SPACE_LABEL, Arcs, Parses, Tree, same_tokens
+from spacy_nmparse.pipe.annotations import (
+    NO_ARCS,
+    SPACE_LABEL,
+    Arcs,
+    Parses,
+    ScoredTree,
+    same_tokens,
+)
 from spacy_nmparse.pipe.confidence import (
     TEMPERATURES,
     forget_confidences,
@@ -305,7 +312,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             )
         return fixed
 
-    def n_best(self, docs: Iterable[Doc], n: int) -> list[list[Tree]]:
+    def n_best(self, docs: Iterable[Doc], n: int) -> list[list[ScoredTree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
         has found; best first. The documents are not changed.
 
@@ -328,7 +335,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         result, number = [], 0
         for doc, (tokens, _) in zip(words.docs, words.by_document(), strict=True):
             ends = numpy.asarray([len(tokens)], dtype="int32")
-            trees: dict[Any, Tree] = {}
+            trees: dict[Any, ScoredTree] = {}
             for analysis in next(analyses) if len(tokens) else [None]:
                 arcs = NO_ARCS
                 if analysis and given:
@@ -338,7 +345,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
                 copy = same_tokens(doc, sent_starts=preset_starts(doc).tolist())
                 parses = Parses(ends, tokens, arcs, names=given.names if given else None)
                 self.set_annotations([copy], parses)
-                tree = Tree.of(copy, analysis[0] if analysis else 0.0)
+                tree = ScoredTree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
             number += len(tokens) > 0
             result.append(list(trees.values()))

@@ -327,7 +327,6 @@ def write_parses(
     cdef int longest = 0
     cdef const attr_t[::1] hashes = None
     cdef int n_labels = len(names) - 2
-    known = {}
     strings = None
     if n_labels < 0:
         raise ValueError(f"Names end with those of roots and spaces, not {names}.")
@@ -340,11 +339,7 @@ def write_parses(
         n = ends[d] - first
         if doc.vocab.strings is not strings:  # a sourced component meets other vocabularies
             strings = doc.vocab.strings
-            if id(strings) not in known:
-                known[id(strings)] = numpy.asarray(
-                    [strings.add(name) for name in names], dtype="uint64"
-                )
-            hashes = known[id(strings)]
+            hashes = numpy.asarray([strings.add(name) for name in names], dtype="uint64")
         if doc.length and n:
             write_parse(
                 doc, n, &tokens[first], &heads[first], &labels[first], &starts[first], &hashes[0],

@@ -79,7 +79,7 @@ class SentenceCounts:
     labelled: int
 
 
-class _Tree:
+class _Side:
     """The words of one Doc: heads (own index = root), labels (of roots the treebank's), those that
     the Doc has, and places in the text."""
 
@@ -122,8 +122,8 @@ class _Pair:
         self.left_out = {
             token.i for token in example.reference if not punctuation and token.pos == PUNCT
         }
-        self.gold = _Tree(example.reference)
-        self.pred = _Tree(example.predicted)
+        self.gold = _Side(example.reference)
+        self.pred = _Side(example.predicted)
         gold, pred = self.gold, self.pred
         if gold.places == pred.places:
             self.to_gold = [i if place else _UNALIGNED for i, place in enumerate(gold.places)]
@@ -252,6 +252,29 @@ class _F1:
         return 2 * self.right / (self.gold + self.pred)
 
 
+@dataclass
+class _Share:
+    """How many of some arcs are right."""
+
+    n: int = 0
+    right: int = 0
+
+    def add(self, are_right: list[bool]) -> None:
+        self.n += len(are_right)
+        self.right += sum(are_right)
+
+    @property
+    def value(self) -> float | None:
+        return self.right / self.n if self.n else None
+
+
+def _harmonic(precision: _Share, recall: _Share) -> float | None:
+    one, other = precision.value, recall.value
+    if one is None or other is None:
+        return 0.0 if recall.n and not precision.n else None
+    return 2 * one * other / (one + other) if one + other else 0.0
+
+
 def _relation(label: str) -> str:
     return label.partition(":")[0]
 
@@ -271,7 +294,7 @@ def score_dependencies(
     """
     examples = list(examples)
     conll_uas, conll_las, clas = _F1(), _F1(), _F1()
-    nonproj_gold = nonproj_gold_right = nonproj_pred = nonproj_pred_right = 0
+    recall, precision = _Share(), _Share()  # of crossing arcs
     n_sents = n_exact = 0
     for example in examples:
         pair = _Pair(example, punctuation)
@@ -293,25 +316,15 @@ def score_dependencies(
         clas.right += sum(1 for i in content if i in labelled)
 
         known = set(scored)
-        crossing = [i for i in gold.non_projective() if i in known]
-        nonproj_gold += len(crossing)
-        nonproj_gold_right += sum(1 for i in crossing if i in right)
+        recall.add([i in right for i in gold.non_projective() if i in known])
         counted = set(guesses)
         crossing = [i for i in pred.non_projective() if i in counted]
-        nonproj_pred += len(crossing)
-        nonproj_pred_right += sum(1 for i in crossing if pair.to_gold[i] in right)
+        precision.add([pair.to_gold[i] in right for i in crossing])
 
         for count in _sentence_counts(pair, example.reference):
             n_sents += 1
             n_exact += count.labelled == count.words
 
-    precision = nonproj_pred_right / nonproj_pred if nonproj_pred else None
-    recall = nonproj_gold_right / nonproj_gold if nonproj_gold else None
-    if precision is None or recall is None:
-        harmonic = 0.0 if nonproj_gold and not nonproj_pred else None
-    else:
-        total = precision + recall
-        harmonic = 2 * precision * recall / total if total else 0.0
     spans = Scorer.score_spans(
         examples, "sents", has_annotation=lambda doc: doc.has_annotation("SENT_START")
     )
@@ -322,9 +335,9 @@ def score_dependencies(
         "dep_las_conll": conll_las.value,
         "dep_clas": clas.value,
         "dep_exact": n_exact / n_sents if n_sents else None,
-        "nonproj_p": precision,
-        "nonproj_r": recall,
-        "nonproj_f": harmonic,
+        "nonproj_p": precision.value,
+        "nonproj_r": recall.value,
+        "nonproj_f": _harmonic(precision, recall),
     }
 
 
@@ -333,7 +346,7 @@ def _spacy_dependency_scores(examples: list[Example]) -> dict[str, Any]:
     unlabelled, labelled = PRFScore(), PRFScore()
     per_type: dict[str, PRFScore] = {}
     for example in examples:
-        gold, pred = _Tree(example.reference), _Tree(example.predicted)
+        gold, pred = _Side(example.reference), _Side(example.predicted)
         for tree in (gold, pred):
             tree.labels = [label.lower() for label in tree.deps]
         alignment = example.alignment.x2y

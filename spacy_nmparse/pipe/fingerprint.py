@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.pipe.words import listeners
@@ -36,7 +37,7 @@ class Fingerprint:
     def __init__(self, values: list[list[float]] | None = None) -> None:
         self.values = values
         self._noted: list[numpy.ndarray] | None = None  # None: the parser is not being trained
-        self._home: int | None = None  # the vocabulary of the pipeline whose vectors are known
+        self._home: Vocab | None = None  # of the pipeline whose vectors are known
         self._compared: list[numpy.ndarray] = []
 
     def restart(self) -> None:
@@ -52,11 +53,11 @@ class Fingerprint:
             model: The parser's model.
             docs: Documents that the shared tok2vec has processed.
         """
-        vocab, noted = id(docs[0].vocab), self._noted
+        vocab, noted = docs[0].vocab, self._noted
         is_full = noted is None or self.values is not None or sum(map(len, noted)) >= MOST
-        if vocab == self._home and is_full:
+        if vocab is self._home and is_full:
             return True
-        notes = noted if self._home in (None, vocab) else None
+        notes = noted if self._home is None or self._home is vocab else None
         known = self.saved() if notes is None else []
         if known is None:
             return True

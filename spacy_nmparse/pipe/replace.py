@@ -53,23 +53,7 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
             raise TypeError(
                 f"replace_parser takes pipelines, not {given!r}: give spacy.load({str(given)!r})."
             )
-    if name is None:
-        found = parser_names(source)
-        if len(found) != 1:
-            raise ValueError(f"{title(source)} has the parsers {found}, not one: name one of them.")
-        (name,) = found
-    replaced = parser_names(nlp)
-    if len(replaced) > 1:
-        raise ValueError(
-            f"{title(nlp)} has several parsers, only one can be replaced. Its components: "
-            f"{nlp.component_names}. Take out one first (nlp.remove_pipe), save the pipeline, and "
-            f"try again."
-        )
-    if not replaced and name in nlp.component_names:
-        raise ValueError(
-            f"{title(nlp)} has no parser, but another component that is called {name!r}. Rename "
-            f"that one first (nlp.rename_pipe), save the pipeline, and try again."
-        )
+    name, replaced = _names(nlp, source, name)
     if lacks_vectors(source, name, nlp.vocab):
         if nlp.vocab.vectors.shape[0]:
             raise ValueError(
@@ -95,6 +79,28 @@ def replace_parser(nlp: Language, source: Language, name: str | None = None) -> 
         nlp.disable_pipe(new_name)
     _mend_card(nlp, source)
     return new_name
+
+
+def _names(nlp: Language, source: Language, name: str | None) -> tuple[str, list[str]]:
+    """The parser of one pipeline, and that of the other, if there is one."""
+    if name is None:
+        found = parser_names(source)
+        if len(found) != 1:
+            raise ValueError(f"{title(source)} has the parsers {found}, not one: name one of them.")
+        (name,) = found
+    replaced = parser_names(nlp)
+    if len(replaced) > 1:
+        raise ValueError(
+            f"{title(nlp)} has several parsers, only one can be replaced. Its components: "
+            f"{nlp.component_names}. Take out one first (nlp.remove_pipe), save the pipeline, and "
+            f"try again."
+        )
+    if not replaced and name in nlp.component_names:
+        raise ValueError(
+            f"{title(nlp)} has no parser, but another component that is called {name!r}. Rename "
+            f"that one first (nlp.rename_pipe), save the pipeline, and try again."
+        )
+    return name, replaced
 
 
 def _mend_card(nlp: Language, source: Language) -> None:

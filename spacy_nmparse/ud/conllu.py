@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 import spacy_nmparse.systems.gold as gold
-from spacy_nmparse.ud.tokens import counted
+from spacy_nmparse.wording import counted
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

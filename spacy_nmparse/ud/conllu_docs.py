@@ -110,14 +110,14 @@ def sentences_to_doc(
     """Make a document of sentences, as ``conllu_to_docs`` does."""
     register_extensions()
     merges: Merges = merge if callable(merge) else lambda form, words: bool(merge)
-    columns = _Columns()
+    columns = _Tokens()
     for sentence in sentences:
         columns.add(sentence, merges, name)
     return columns.doc(vocab)
 
 
 @dataclass
-class _Columns:
+class _Tokens:
     """Annotation of the tokens of sentences, to make a document of.
 
     Attributes:

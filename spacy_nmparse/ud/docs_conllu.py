@@ -124,12 +124,8 @@ def _places(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 class _Block(NamedTuple):
-    """Words of CoNLL-U and tokens of spaCy that have the same letters: mostly one of each.
-
-    Attributes:
-        words: Numbers of the words, counted from 0 over all sentences.
-        tokens: Numbers of the tokens.
-    """
+    """Words of CoNLL-U, counted from 0 over all sentences, and tokens of spaCy that have the same
+    letters: mostly one of each."""
 
     words: list[int]
     tokens: list[int]
@@ -212,11 +208,10 @@ def _filled(doc: Doc, given: Sequence[Sentence], writer: RowWriter) -> Iterator[
             if not parsed:
                 continue
             above = heads[token]
-            while above not in number_of_block and heads[above] != above and writer.is_space(above):
-                above = heads[above]
-            head = None
-            if label != EMPTY and above != token and above in number_of_block:
-                head = tops.get(number_of_block[above])
+            while above not in number_of_block and heads[above] != above and doc[above].is_space:
+                above = heads[above]  # spaces are no words
+            is_below = label != EMPTY and above != token
+            head = tops.get(number_of_block.get(above, -1)) if is_below else None
             if label == EMPTY and heads[token] == token:
                 row[HEAD] = row[DEPREL] = EMPTY
             elif head is not None:
@@ -225,11 +220,9 @@ def _filled(doc: Doc, given: Sequence[Sentence], writer: RowWriter) -> Iterator[
                 row[HEAD], row[DEPREL] = str(root), "parataxis"
             else:
                 row[HEAD], root = "0", top + 1
-                row[DEPREL] = TREEBANK_ROOT
-                if heads[token] == token and (own := writer.says(token, EXTENSION)):
-                    row[DEPREL] = joined(own)
-                elif heads[token] == token and label not in (EMPTY, ROOT_LABEL):
-                    row[DEPREL] = label
+                is_plain = heads[token] != token or label in (EMPTY, ROOT_LABEL)
+                own = writer.says(token, EXTENSION) if heads[token] == token else None
+                row[DEPREL] = joined(own or (TREEBANK_ROOT if is_plain else label))
         first += len(words)
         yield Sentence(sentence.comments, rows).written()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from spacy.tokens import Doc, Token
@@ -56,22 +55,15 @@ def take_heads_of(doc: Doc, keep: bool, marked: bool) -> list[bool]:
         if misc := value_of(token, "ud_misc"):
             data["._.", "ud_misc", token.idx, None] = _unmarked(misc, kept)
         taken.append(kept)
-    if ROWS in data:
-        data[ROWS] = _unmarked_rows(data[ROWS], taken)
+    sentences = [(one, [[*row] for row in rows]) for one, rows in data.get(ROWS, ())]
+    words = [row for _, rows in sentences for row in rows if row[ID].isdecimal()]
+    if sentences:
+        data[ROWS] = sentences
+    # Where their words are no longer the tokens, no mark holds.
+    holds = taken if len(words) == len(taken) else [False] * len(words)
+    for row, kept in zip(words, holds, strict=True):
+        row[MISC] = _unmarked(row[MISC], kept)
     return taken
-
-
-def _unmarked_rows(sentences: Sequence[Any], taken: list[bool]) -> list[Any]:
-    """Comments and rows of sentences, as documents have them. Where their words are no longer the
-    tokens, no mark holds."""
-    n_words = sum(row[ID].isdecimal() for _, rows in sentences for row in rows)
-    kept = iter(taken if n_words == len(taken) else [False] * n_words)
-
-    def unmarked(row: Sequence[str]) -> list[str]:
-        misc = _unmarked(row[MISC], next(kept)) if row[ID].isdecimal() else row[MISC]
-        return [*row[:MISC], misc, *row[MISC + 1 :]]
-
-    return [(comments, [unmarked(row) for row in rows]) for comments, rows in sentences]
 
 
 def _unmarked(misc: str, kept: bool) -> str:

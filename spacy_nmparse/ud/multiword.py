@@ -97,50 +97,7 @@ class MultiwordTokens(Pipe):
                 f"spacy_nmparse.Corpus.v1 in [corpora.train].",
                 stacklevel=2,
             )
-        forms: dict[str, Counter[str]] = {}
-        endings: dict[str, Counter[str]] = {}
-        tagged: dict[str, list[str]] = {}  # multiword tokens by tag
-        ranges: dict[str, Counter[bool]] = {}
-        clitics: dict[str, Counter[bool]] = {}
-        for example in get_examples():
-            doc = example.reference
-            inside = 0
-            for token in doc:
-                words = ud_words(token)
-                text = token.lower_
-                template = json.dumps(words, ensure_ascii=False)
-                for key in (text, f"{text} {token.tag_}"):
-                    forms.setdefault(key, Counter())[template if words else ""] += 1
-                if words and "".join(word.form for word in words) == token.text:
-                    ending = "".join(word.form for word in words[1:]).lower()
-                    key = f"{ending} {token.tag_}"
-                    tagged.setdefault(token.tag_, []).append(text)
-                    endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
-                span = value_of(token, "ud_range")
-                if span is not None:
-                    inside = span[1]
-                if inside > 1 or (token.i + 1 < len(doc) and not token.whitespace_):
-                    pair = doc[token.i : token.i + 2]
-                    if len(pair) == 2 and not any(one.is_space for one in pair):
-                        key = " ".join(one.lower_ for one in pair)
-                        ranges.setdefault(key, Counter())[inside > 1] += 1
-                        clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
-                inside = max(0, inside - 1)
-        tables = {
-            "forms": {
-                key: json.loads(counts.most_common(1)[0][0] or "[]")
-                for key, counts in forms.items()
-                # some are multiword tokens, or were with another tag
-                if any(counts) or any(forms.get(key.rpartition(" ")[0], ()))
-            },
-            "endings": {
-                key: json.loads(counts.most_common(1)[0][0])
-                for key, counts in endings.items()
-                if counts.total() >= LEAST_SHARE * _with_ending(key, tagged)
-            },
-            "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
-            "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
-        }
+        tables = _tables(example.reference for example in get_examples())
         self._learn(tables)
         logger.info(
             "%s: %d forms and %d endings of multiword tokens, %d pairs of words that are one",
@@ -237,6 +194,53 @@ class MultiwordTokens(Pipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MultiwordTokens:
         """Load a directory of ``to_disk``. Raises ValueError where it is damaged."""
         return self.from_bytes((Path(path) / FILE).read_bytes())
+
+
+def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
+    """What documents tell of multiword tokens, by TABLES."""
+    forms: dict[str, Counter[str]] = {}
+    endings: dict[str, Counter[str]] = {}
+    tagged: dict[str, list[str]] = {}  # multiword tokens by tag
+    ranges: dict[str, Counter[bool]] = {}
+    clitics: dict[str, Counter[bool]] = {}
+    for doc in docs:
+        inside = 0
+        for token in doc:
+            words = ud_words(token)
+            text = token.lower_
+            template = json.dumps(words, ensure_ascii=False)
+            for key in (text, f"{text} {token.tag_}"):
+                forms.setdefault(key, Counter())[template if words else ""] += 1
+            if words and "".join(word.form for word in words) == token.text:
+                ending = "".join(word.form for word in words[1:]).lower()
+                key = f"{ending} {token.tag_}"
+                tagged.setdefault(token.tag_, []).append(text)
+                endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
+            span = value_of(token, "ud_range")
+            if span is not None:
+                inside = span[1]
+            if inside > 1 or (token.i + 1 < len(doc) and not token.whitespace_):
+                pair = doc[token.i : token.i + 2]
+                if len(pair) == 2 and not any(one.is_space for one in pair):
+                    key = " ".join(one.lower_ for one in pair)
+                    ranges.setdefault(key, Counter())[inside > 1] += 1
+                    clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
+            inside = max(0, inside - 1)
+    return {
+        "forms": {
+            key: json.loads(counts.most_common(1)[0][0] or "[]")
+            for key, counts in forms.items()
+            # some are multiword tokens, or were with another tag
+            if any(counts) or any(forms.get(key.rpartition(" ")[0], ()))
+        },
+        "endings": {
+            key: json.loads(counts.most_common(1)[0][0])
+            for key, counts in endings.items()
+            if counts.total() >= LEAST_SHARE * _with_ending(key, tagged)
+        },
+        "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
+        "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
+    }
 
 
 def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:

@@ -12,6 +12,7 @@ genuinely low-resource languages*, for parsers of small treebanks that learn fro
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -203,43 +204,32 @@ def unasked(words: int) -> tuple[float, float]:
     return LEVELS[words > FEW_WORDS], PHRASES
 
 
+@dataclass
 class NonceBatches:
     """A batcher: in each epoch most documents give way to copies with exchanged words and phrases,
     and, if wanted, with their sentences in other documents. What a component reads when it is
     initialized are the documents themselves.
 
-    The attributes are the settings of ``BatchByWords``.
+    The attributes are the settings of ``BatchByWords``, and ``batch``, which makes batches of an
+    epoch's examples.
+
+    Raises:
+        ValueError: share, level or phrases is no share.
     """
 
-    def __init__(
-        self,
-        batch: Callable[[Iterable[Example]], Iterable[Any]],
-        *,
-        share: float,
-        level: float | None,
-        phrases: float | None,
-        pos: Sequence[str],
-        regroup: bool,
-    ) -> None:
-        """Make the batcher.
+    batch: Callable[[Iterable[Example]], Iterable[Any]]
+    share: float
+    level: float | None
+    phrases: float | None
+    pos: Sequence[str]
+    regroup: bool
+    _known: "tuple[Any, Exchange] | None" = None  # of the epoch before
 
-        Args:
-            batch: Makes batches of an epoch's examples.
-            share: See ``BatchByWords``, as of the others.
-
-        Raises:
-            ValueError: share, level or phrases is no share.
-        """
-        for name, value in (("share", share), ("level", level), ("phrases", phrases)):
+    def __post_init__(self) -> None:
+        for name in ("share", "level", "phrases"):
+            value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise ValueError(f"training.batcher.{name} is {value}, not from 0 to 1.")
-        self.batch = batch
-        self.share = share
-        self.level = level
-        self.phrases = phrases
-        self.pos = frozenset(pos)
-        self.regroup = regroup
-        self._known: tuple[Any, Exchange] | None = None  # of the epoch before
 
     def __call__(self, examples: Iterable[Example]) -> Iterable[Any]:
         """Batches of an epoch. A stream of examples (``training.max_epochs = -1``), which nobody

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -36,6 +37,7 @@ from spacy_nmparse.ud.parse_outputs import CONLLU, ERROR, Counts, FileWriter, Pa
 NEW_STRINGS = 100_000  # with so many, the new words of plain text are forgotten
 
 
+@dataclass
 class FileParser:
     """Parses files.
 
@@ -50,24 +52,15 @@ class FileParser:
             parse, with its error.
     """
 
-    def __init__(
-        self,
-        nlp: Language,
-        form: str = CONLLU,
-        *,
-        confidence: bool = False,
-        n_process: int = 1,
-        batch_size: int | None = None,
-        keep_going: bool = False,
-    ) -> None:
-        self._nlp = nlp
-        self._form = form
-        self._confidence = confidence
-        self._n_process = n_process
-        self._batch_size = batch_size
-        self._keep_going = keep_going
-        self._zone: ExitStack | None = None
-        self._n_known = 0  # strings when new words were last forgotten
+    nlp: Language
+    form: str = CONLLU
+    _: KW_ONLY
+    confidence: bool = False
+    n_process: int = 1
+    batch_size: int | None = None
+    keep_going: bool = False
+    _zone: ExitStack | None = field(default=None, init=False)
+    _n_known: int = field(default=0, init=False)  # strings when new words were last forgotten
 
     def __call__(self, *files: FileReader) -> Iterator[Part]:
         """Parse files. The processes share their pieces.
@@ -79,9 +72,9 @@ class FileParser:
         Raises:
             ProcessDied: A RuntimeError, if a process died.
         """
-        whole = self._form != CONLLU
+        whole = self.form != CONLLU
         pieces = (one for i, file in enumerate(files) for one in file.pieces(i, whole))
-        parts: Any = in_order(self.parse, pieces, self._n_process)
+        parts: Any = in_order(self.parse, pieces, self.n_process)
         try:
             with closing(parts):
                 for part in parts:
@@ -93,13 +86,13 @@ class FileParser:
 
     def parse(self, piece: Piece) -> Part:
         """Parse a piece."""
-        part = Part(self._form, piece.number, piece.n_bytes, error=piece.error)
+        part = Part(self.form, piece.number, piece.n_bytes, error=piece.error)
         try:
             if part.error is None:
                 self._open_zone(piece.kind in (TEXT, LINES))
-                items = piece.items(self._nlp.vocab)
+                items = piece.items(self.nlp.vocab)
                 part.counts.documents = len(items)
-                part.fill(self._finished(piece.name, items, part.counts), self._confidence)
+                part.fill(self._finished(piece.name, items, part.counts), self.confidence)
         except (OSError, ValueError, RuntimeError) as error:
             part.error = error
         return part
@@ -107,13 +100,13 @@ class FileParser:
     def _open_zone(self, wanted: bool) -> None:
         """New words of plain text are forgotten from time to time. Other inputs bring strings of
         annotation that spaCy keeps references to."""
-        strings = self._nlp.vocab.strings
+        strings = self.nlp.vocab.strings
         if self._zone is not None and (not wanted or len(strings) - self._n_known >= NEW_STRINGS):
             zone, self._zone = self._zone, None
             zone.close()
         if wanted and self._zone is None:
             self._zone = ExitStack()
-            self._zone.enter_context(self._nlp.memory_zone())
+            self._zone.enter_context(self.nlp.memory_zone())
             self._n_known = len(strings)
 
     def _finished(self, name: str, items: list[Item], counts: Counts) -> Iterator[tuple[Doc, bool]]:
@@ -122,14 +115,14 @@ class FileParser:
             item.finish(doc)
             counts.failed += ERROR in doc.user_data
             counts.words += len(parsed_tokens([doc])[0])
-            if self._form == CONLLU:
+            if self.form == CONLLU:
                 counts.other_texts += item.other_texts
             yield doc, item.continues
 
     def _parsed(self, name: str, items: list[Item]) -> Iterable[tuple[Item, Doc]]:
         given = (item.to_parse() for item in items)
         try:
-            docs = self._nlp.pipe(given, batch_size=self._batch_size)
+            docs = self.nlp.pipe(given, batch_size=self.batch_size)
             return list(zip(items, docs, strict=True))
         except Exception:  # of any component; what it was about is seen one by one
             return [pair for item in items for pair in self._alone(name, item)]
@@ -140,15 +133,15 @@ class FileParser:
         Raises the error, with its place, unless parsing is to go on.
         """
         try:
-            return [(item, self._nlp(item.to_parse()))]
+            return [(item, self.nlp(item.to_parse()))]
         except Exception as error:
             if parts := item.halves():
                 return [pair for part in parts for pair in self._alone(name, part)]
-            if not self._keep_going:
+            if not self.keep_going:
                 raise _located(name, item, error) from error
             given = item.to_parse()
             if isinstance(given, str):
-                doc = Doc(self._nlp.vocab, words=given.split(" "))
+                doc = Doc(self.nlp.vocab, words=given.split(" "))
             else:
                 doc = unannotated(given)
             doc.user_data[ERROR] = f"{type(error).__name__}: {error}"

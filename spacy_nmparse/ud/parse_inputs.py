@@ -124,7 +124,8 @@ class FileReader:
         self.ids: set[str] = set()
         self.given_up = False
         self._is_guess = kind is None
-        self._kind = kind or (kind_of(self.source) if self.source else TEXT)
+        suffix = "" if self.source is None else self.source.suffix.lower()
+        self._kind = kind or SUFFIXES.get(suffix, TEXT)
         self._keep_heads = keep_heads
         self._marked = False
 
@@ -202,11 +203,6 @@ class FileReader:
 def name_of(source: Path | None) -> str:
     """What messages call an input."""
     return "standard input" if source is None else str(source)
-
-
-def kind_of(path: Path) -> str:
-    """What a file holds, by the end of its name."""
-    return SUFFIXES.get(path.suffix.lower(), TEXT)
 
 
 def conllu_items(
@@ -406,9 +402,7 @@ def _store(path: Path) -> DocBin:
     return open_spacy(path)
 
 
-def forget_store() -> None:
-    """Forget the .spacy file that was read last."""
-    _store.cache_clear()
+forget_store = _store.cache_clear
 
 
 def _documents(path: Path, first: int, last: int, vocab: Vocab) -> Iterator[Doc]:

@@ -144,9 +144,6 @@ class FileWriter:
             parts: What ``FileParser`` gives for a file.
             on_done: Called with the bytes of the input of each part that is written.
 
-        Returns:
-            What was parsed.
-
         Raises:
             OSError: If the output cannot be written, or the input not read.
             ValueError: If the input is not what it should be.

@@ -315,10 +315,6 @@ cdef class RowWriter:
             made.names.at(self.doc.c[i].dep),
         )
 
-    def is_space(self, int i):
-        """Whether a token is spaces alone."""
-        return self.forms[i].is_space
-
     cpdef object says(self, int i, str name):
         """The value of a token's extension."""
         return (<dict>self.told[i]).get(name) if self.told else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 
 from spacy.language import Language
@@ -13,16 +13,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.terminal import show
-from spacy_nmparse.ud.conllu import (
-    EMPTY,
-    HEAD,
-    PLUS,
-    Sentence,
-    decode,
-    find_cycle,
-    parts_of,
-    read_rows,
-)
+from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.wording import counted
 
@@ -30,7 +21,6 @@ SPLITS = ("train", "dev", "test")
 #: Names of files of Universal Dependencies, also in parts: de_hdt-ud-train-a-1.conllu.
 NAME = re.compile(r"(?P<treebank>|.*[-_.])(?P<split>train|dev|test)(?:-[\w-]+)?\.conllu")
 HELD_OUT = 10
-MOST_FAULTS = 20  # in one message
 
 Files = dict[str, list[Path]]
 
@@ -78,31 +68,6 @@ def find_files(folder: Path) -> Files:
     return found
 
 
-def find_splits(folder: Path) -> dict[str, Path]:
-    """Find the train, dev and test file of a UD treebank folder, or of a converted one.
-
-    Args:
-        folder: As of `find_files`; or one that holds `train.spacy`, `dev.spacy` and `test.spacy`.
-
-    Returns:
-        The path of each split.
-
-    Raises:
-        FileNotFoundError: If the folder or one of the three files is missing.
-        ValueError: If a split has more than one file.
-    """
-    converted = {split: folder / f"{split}.spacy" for split in SPLITS}
-    if all(path.is_file() for path in converted.values()):
-        return converted
-    files = find_files(folder)
-    for split in SPLITS:
-        if split not in files:
-            raise FileNotFoundError(f"{folder} has no {split} file, which is needed here.")
-        if len(files[split]) > 1:
-            raise ValueError(f"The {split} data of {folder} is in parts: join them into one file.")
-    return {split: paths[0] for split, paths in files.items()}
-
-
 def sentence_docs(
     source: Path | str, merge: bool | Merges = False, vocab: Vocab | None = None
 ) -> Iterator[Doc]:
@@ -148,48 +113,6 @@ def refuse_cycles(sentence: Sentence, name: str) -> None:
         raise ValueError(f"{name}, line {line}: the heads form a cycle: {listed}.")
 
 
-def faults(file: Path) -> Iterator[str]:
-    """What is wrong with a CoNLL-U file: the first fault of each sentence, with its line."""
-    lines: list[str] = []
-    columns, first, has_rows = "", 1, False
-    with file.open("rb") as opened:
-        try:
-            for number, line in enumerate(chain(decode(opened, str(file)), [""]), start=1):
-                lines.append(line)
-                if line.strip(" \t\r\n"):
-                    has_rows = has_rows or not line.startswith("#")
-                    if PLUS in line and parts_of(line.rstrip())[0] == PLUS:
-                        columns = parts_of(line.rstrip())[1]
-                elif has_rows or not line:
-                    try:
-                        for one in read_rows(lines, str(file), columns=columns, first_line=first):
-                            refuse_cycles(one, str(file))
-                    except ValueError as error:
-                        yield str(error)
-                    lines, first, has_rows = [], number + 1, False
-        except ValueError as error:  # not UTF-8
-            yield str(error)
-
-
-def refuse_faults(files: Iterable[Path]) -> None:
-    """Raise a ValueError that lists what is wrong with CoNLL-U files, where something is."""
-    found = [fault for file in dict.fromkeys(files) for fault in faults(file)]
-    if found:
-        more = len(found) - MOST_FAULTS
-        listed = [*found[:MOST_FAULTS], *([f"{more} more sentences have faults."] * (more > 0))]
-        raise ValueError("\n".join(listed))
-
-
-def several_roots(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:
-    """The file and first line of each sentence that has more than one root; ValueError with the
-    line where heads form a cycle."""
-    for file in files:
-        for sentence in read_rows(file):
-            refuse_cycles(sentence, str(file))
-            if sum(row[HEAD] == "0" for row in sentence.words) > 1:
-                yield file, sentence.lines[0]
-
-
 def split_by(nlp: Language) -> Merges:
     """Which multiword tokens to merge for a pipeline: those that its tokenizer does not split into
     their words.
@@ -215,22 +138,11 @@ def group_docs(docs: Iterable[Doc], n_sents: int) -> Iterator[Doc]:
     """
     if n_sents < 1:
         raise ValueError(f"n_sents is {n_sents}, but a document needs at least 1 sentence.")
-    group: list[Doc] = []
-    for doc in docs:
-        group.append(doc)
-        if len(group) == n_sents:
-            yield _join(group)
-            group = []
-    if group:
-        yield _join(group)
-
-
-def _join(docs: list[Doc]) -> Doc:
-    if len(docs) == 1:
-        return docs[0]
-    joined = Doc.from_docs(docs)
-    assert joined is not None  # only for an empty list
-    return joined
+    rest = iter(docs)
+    while group := list(islice(rest, n_sents)):
+        joined = group[0] if len(group) == 1 else Doc.from_docs(group)
+        assert joined is not None  # only for an empty list
+        yield joined
 
 
 def write_docs(docs: Iterable[Doc], path: Path) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from spacy.language import Language
 
-from spacy_nmparse.ud.evaluate import evaluate
+from spacy_nmparse.analysis.evaluate import evaluate
 from tests.analysis.test_page import data_of, in_browser
 from tests.commands import run, succeed, told
 from tests.pipe.common import random_parser

@@ -14,7 +14,7 @@ from spacy.training.converters import conllu_to_docs
 from spacy.util import load_config, load_model_from_config
 
 from spacy_nmparse.analysis.data_check import DataCheck, check_data
-from spacy_nmparse.ud.tokens import TokenMatch
+from spacy_nmparse.analysis.tokens import TokenMatch
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from tests.pipe.common import DOCUMENTS, gold_doc
 from tests.toy_treebank import sentence

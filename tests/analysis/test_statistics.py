@@ -11,7 +11,7 @@ from spacy_nmparse.analysis.statistics import (
     count_transitions,
     describe,
 )
-from spacy_nmparse.ud.corpus import Tree
+from spacy_nmparse.analysis.trees import Tree
 from tests.pipe.common import TREES
 
 CHAIN = [0, 0, 1, 2]

@@ -12,12 +12,12 @@ from spacy.training import Example
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import find_errors
+from spacy_nmparse.analysis.evaluate import evaluate
+from spacy_nmparse.analysis.trees import read_sentences, trees_of
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.evaluation import score_dependencies
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
-from spacy_nmparse.ud.corpus import read_sentences, trees_of
-from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.extensions import copy_words
 from tests.pipe.common import NL, NM, TREES, learn, make_example, make_nlp, ready, system
 

@@ -10,7 +10,8 @@ import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.ud.corpus import read_docs, read_sentences, read_spacy, whole_trees
+from spacy_nmparse.analysis.trees import read_sentences, whole_trees
+from spacy_nmparse.ud.corpus import read_docs, read_spacy
 from tests.pipe.common import TREES, gold_doc
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from spacy.language import Language
 
+from spacy_nmparse.analysis.doubt import by_doubt
 from spacy_nmparse.ud.conllu import read_rows
-from spacy_nmparse.ud.doubt import by_doubt
 from tests.commands import run
 from tests.validator import format_errors
 

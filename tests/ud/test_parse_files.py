@@ -23,12 +23,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.cli.parse import run as run_parse
+from spacy_nmparse.cli.plan import plan
 from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import FileParser, FileReader, FileWriter, plain_text
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.docs_conllu import doc_to_conllu
-from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, plan, read_record
+from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, read_record
 from spacy_nmparse.ud.parse_files import parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import Piece
 from spacy_nmparse.ud.parse_outputs import Counts, Part
@@ -550,8 +551,8 @@ def test_pieces_have_the_bytes_of_the_whole(
         monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.SIZE", size)
         monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.WORDS", size // 8)
         jobs, done = [Job(source, tmp_path / f"{n_process}-{size}")], list[int]()
-        options: Any = {"kind": kind, "n_process": n_process, "on_done": done.append}
-        ((job, counts),) = parse_files(trained, jobs, form, **options)
+        asked = Asked(form, kind, n_process=n_process)
+        ((job, counts),) = parse_files(trained, jobs, asked, done.append)
         assert isinstance(counts, Counts) and sum(done) == source.stat().st_size
         outputs.append(job.target.read_bytes())
         n_pieces.append(len(done))
@@ -770,9 +771,9 @@ def test_documents_that_fail(
         options: Any = {"kind": kind, "n_process": n_process}
         for form in ("json", "conllu"):
             job = Job(tmp_path / source, tmp_path / f"out.{form}")
-            ((_, error),) = parse_files(nlp, [job], form, **options)
+            ((_, error),) = parse_files(nlp, [job], Asked(form, **options))
             assert isinstance(error, Exception)  # without the option, as before
-            ((_, counts),) = parse_files(nlp, [job], form, keep_going=True, **options)
+            ((_, counts),) = parse_files(nlp, [job], Asked(form, keep_going=True, **options))
             assert isinstance(counts, Counts)
             assert (counts.documents, counts.failed) == (len(expected), sum(expected))
         loaded = [json.loads(line) for line in (tmp_path / "out.json").read_text().splitlines()]

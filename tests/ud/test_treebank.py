@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.treebanks import find_splits
 from scripts import demo
-from spacy_nmparse.ud.treebank import find_files, find_splits
+from spacy_nmparse.ud.treebank import find_files
 from tests.toy_treebank import CONLLU, nmparse, read
 
 

@@ -123,33 +123,20 @@ def evaluate(
         sources = sources or [path]
     if tokens == "raw" or sources:
         conll18.require_udtools()
-    if unit == "text":
-        if path.suffix in CONLLU and not sources:
-            raise ValueError(
-                f"The running text (unit) of {path} has raw tokens only: --tokens raw is missing."
-            )
-        if not sources:
-            raise ValueError("The running text (unit) is that of a CoNLL-U file: name it (conllu).")
-        # Merged, multiword tokens have the letters of the text; their words may have others.
-        read = partial(conllu_to_docs, vocab=nlp.vocab, merge=True, check=refuse_cycles)
-        gold = [doc for one in sources for doc in read(one)]
-    else:
-        gold = list(references(read_docs(nlp, path), unit))
+    gold = _gold(nlp, path, unit, sources)
     blank = [blank_copy(nlp, doc, tokens, sents, tags) for doc in gold]
-    for _ in nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]):
-        pass  # warm up
+    list(nlp.pipe([blank_copy(nlp, doc, tokens, sents, tags) for doc in gold[:64]]))  # warm up
     start = time.perf_counter()
     parsed = list(nlp.pipe(blank, batch_size=batch_size))
     seconds = time.perf_counter() - start
 
-    n_tokens = sum(len(doc) for doc in parsed)
     result = {
         "data": path.name,
         "unit": unit,
         "tokens": tokens,
         "sents": sents,
         "tags": tags,
-        "words_per_second": round(n_tokens / seconds, 1) if seconds else None,
+        "words_per_second": round(sum(map(len, parsed)) / seconds, 1) if seconds else None,
         **score_parses(parsed, gold),
     }
     if tokens == "raw":
@@ -157,6 +144,21 @@ def evaluate(
     elif sources:
         result["conll18"] = conll18.score_words(sources, parsed)
     return result
+
+
+def _gold(nlp: Language, path: Path, unit: str, sources: Sequence[Path]) -> list[Doc]:
+    """The gold documents, of CoNLL-U files where these are parsed as running text."""
+    if unit != "text":
+        return list(references(read_docs(nlp, path), unit))
+    if path.suffix in CONLLU and not sources:
+        raise ValueError(
+            f"The running text (unit) of {path} has raw tokens only: --tokens raw is missing."
+        )
+    if not sources:
+        raise ValueError("The running text (unit) is that of a CoNLL-U file: name it (conllu).")
+    # Merged, multiword tokens have the letters of the text; their words may have others.
+    read = partial(conllu_to_docs, vocab=nlp.vocab, merge=True, check=refuse_cycles)
+    return [doc for one in sources for doc in read(one)]
 
 
 def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:

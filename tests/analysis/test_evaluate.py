@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from scripts import demo
+from spacy_nmparse.analysis.evaluate import blank_copy, evaluate, read_docs
 from spacy_nmparse.ud import conll18
-from spacy_nmparse.ud.evaluate import blank_copy, evaluate, read_docs
 from spacy_nmparse.ud.treebank import convert, write_docs
 from tests.toy_treebank import ROOT, nmparse, sentence
 

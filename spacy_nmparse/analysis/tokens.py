@@ -10,8 +10,6 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_nmparse.wording import counted as counted
-
 SHOWN = 100  # differences for programs
 
 

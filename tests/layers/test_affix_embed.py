@@ -272,9 +272,7 @@ def test_errors(name: str, value: Any) -> None:
         affix_numbers(["word"], [1], [-1])
 
 
-@pytest.mark.parametrize(
-    ("factory", "static"), [("nm_parser", False), ("parser", False), ("nm_parser", True)]
-)
+@pytest.mark.parametrize(("factory", "static"), [("parser", False), ("nm_parser", True)])
 def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
     """For our parsers and for spaCy's own; saved, it comes back."""
     nlp = spacy.blank("en")

@@ -152,9 +152,9 @@ def _write_by_doubt(model: str, inputs: list[str], output: str, force: bool, **h
         fail("standard output is closed: name a file with --output.")
     status = 0
     with tempfile.TemporaryDirectory() as folder, failures():
-        into = {"form": CONLLU, "confidence": True, "force": True, "sort": None, "code": None}
+        how |= {"form": CONLLU, "confidence": True, "force": True, "sort": None, "code": None}
         try:
-            run(model, inputs, f"{folder}/", **into, **how)
+            run(model, inputs, f"{folder}/", **how)
         except typer.Exit as end:  # 1: an input cannot be parsed, others are
             if (status := end.exit_code) != 1:
                 raise

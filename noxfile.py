@@ -185,7 +185,7 @@ def oldest(session: nox.Session) -> None:
 
 @nox.session(python="3.12")
 def transformers(session: nox.Session) -> None:
-    """Test the wheel with spacy-curated-transformers, which needs an older NumPy, and PyTorch."""
+    """Test the wheel with spacy-curated-transformers and PyTorch."""
     extra = f"{wheel_for(session)}[transformers]"
     run_tests(session, extra, tests=["tests/pipe/test_transformer.py", "tests/test_configs.py"])
 

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import papers, pipelines
+from benchmarks import papers, pipelines, released
 from benchmarks.common import RESULTS, ROOT, RUNS, command_line, program
 from benchmarks.runs import load
 from benchmarks.summary import Change, Pair, merge, rounded, summarize, write
@@ -149,6 +149,7 @@ SUMMARIZERS: dict[str, Callable[[Path], Summary]] = {
     "exhaustive": summarize_exhaustive,
     "perceptron": files,
     "pipelines": pipelines.summarize,
+    "released": released.summarize,
     "repairs": files,
     "speed": summarize_speed,
     "swaps": files,

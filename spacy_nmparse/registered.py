@@ -150,6 +150,53 @@ for _name, _config in (
     )
 
 
+@Language.factory(
+    "pretrained_transformer",
+    assigns=["doc._.trf_data"],
+    default_config={
+        "model": {
+            "@architectures": "spacy-curated-transformers.XlmrTransformer.v1",
+            "vocab_size": 250002,
+            "piece_encoder": {
+                "@architectures": "spacy-curated-transformers.XlmrSentencepieceEncoder.v1"
+            },
+            "with_spans": {"@architectures": "spacy-curated-transformers.WithStridedSpans.v1"},
+        },
+        "frozen": False,
+        "all_layer_outputs": False,
+        "megabytes": 2000,
+    },
+)
+def make_transformer(
+    nlp: Language,
+    name: str,
+    model: Model,
+    frozen: bool,
+    all_layer_outputs: bool,
+    megabytes: int,
+) -> Any:
+    """The transformer; see ``spacy_nmparse.pipe.transformer``.
+
+    Args:
+        nlp: the pipeline.
+        name: the component's name.
+        model: a transformer of spacy-curated-transformers (config block ``@architectures``).
+        frozen: the transformer is not trained.
+        all_layer_outputs: the outputs of all layers are given, not of the last alone.
+        megabytes: how much of a frozen transformer's outputs training keeps at most.
+    """
+    from spacy_nmparse.pipe.transformer import PretrainedTransformer
+
+    return PretrainedTransformer(
+        nlp.vocab,
+        model,
+        name=name,
+        frozen=frozen,
+        all_layer_outputs=all_layer_outputs,
+        megabytes=megabytes,
+    )
+
+
 @Language.factory("multiword_tokens", assigns=["token._.ud_words", "token._.ud_range"])
 def make_multiword_tokens(nlp: Language, name: str) -> Any:
     """The component that tells the words of multiword tokens; see ``spacy_nmparse.ud.multiword``.

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from spacy.language import Language
 from spacy.util import load_config
 
-from benchmarks import pipelines, raw_text, report, udpipe
+from benchmarks import pipelines, raw_text, released, report, udpipe
 from spacy_nmparse.ud import conll18
 from tests.toy_treebank import CONLLU
 
@@ -93,3 +94,30 @@ def test_all_are_trained_and_scored(
 
     with pytest.raises(ValueError, match="cannot load"):
         raw_text.udpipe_parser(treebank / "toy_test-ud-test.conllu")
+
+
+def test_ours_and_a_released_pipeline(
+    treebank: Path, trained: Language, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By one scorer, on gold tokens and on text; runs are kept and summarized."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 40, encoding="utf-8")
+    runs, package = tmp_path / "runs" / "released", tmp_path / "other"
+    trained.to_disk(package)
+    command = [str(treebank), str(package), "--runs", str(runs), "--work", str(tmp_path / "work")]
+    command += ["--epochs", "1", "--seeds", "1"]
+    assert released.main(command) == 0, capsys.readouterr().err
+    table = capsys.readouterr().out.split("\n## ")[-1]
+    for system in ("other", pipelines.OURS):
+        run = json.loads((runs / treebank.name / f"{system}-seed1.json").read_text("utf-8"))
+        assert set(run["trees"]) == {"gold_tokens", "raw_text"}
+        assert 0 <= run["trees"]["gold_tokens"]["LAS"] <= run["trees"]["gold_tokens"]["UAS"] <= 1
+        assert f"| {system} | 1 |" in table
+    assert released.main(command) == 0
+    assert capsys.readouterr().out.count("done before") == 2
+
+    results = tmp_path / "results"
+    arguments = ["released", "--runs", str(runs.parent), "--results", str(results)]
+    assert report.main(arguments) == 0
+    found = json.loads((results / "released.json").read_text("utf-8"))
+    assert found["systems"][treebank.name]["other"]["trees"].keys() == run["trees"].keys()

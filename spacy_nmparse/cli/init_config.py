@@ -10,6 +10,7 @@ from spacy.util import load_config
 from spacy_nmparse.cli.console import check_absent, check_choice, check_lang, fail, failures, load
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.terminal import show
+from spacy_nmparse.ud.pretrained import with_transformer
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 
 PIPELINES = ("whole", "parser")
@@ -29,6 +30,11 @@ def run(
     vectors: str | None = typer.Option(
         None, "--vectors", help="A pipeline with word vectors: its package or folder"
     ),
+    transformer: str | None = typer.Option(
+        None,
+        "--transformer",
+        help="A transformer to train with: its folder, or its name at the Hugging Face hub",
+    ),
 ) -> None:
     """Write a config to train with `python -m spacy train`."""
     check_choice("--pipeline", pipeline, PIPELINES)
@@ -37,12 +43,16 @@ def run(
     if not path.is_file():
         names = ", ".join(sorted(config.stem for config in CONFIGS.glob("*.cfg")))
         fail(f"There is no config {parser!r}: --parser is {names}, or a .cfg file.")
+    if vectors and transformer:
+        fail("--vectors and --transformer: give one of them.")
     if vectors and not load(vectors).vocab.vectors.shape[0]:
         fail(f"--vectors {vectors}: this pipeline has no word vectors.")
     with failures():
         config = load_config(path, interpolate=False)
         if pipeline == "whole":
             config = whole_pipeline(config)
+        if transformer:
+            config = with_transformer(config, transformer)
         if lang:
             config["nlp"]["lang"] = check_lang(lang, "--lang")
         elif config["nlp"]["lang"] == "xx":

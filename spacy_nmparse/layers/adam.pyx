@@ -2,6 +2,7 @@
 """Thinc's Adam, in one pass over weights, gradient, moments and averages."""
 import numpy
 from thinc.api import Optimizer
+from thinc.optimizers import ADAM_DEFAULTS
 
 from libc.stddef cimport ptrdiff_t
 
@@ -26,9 +27,41 @@ class Adam(Optimizer):
 
     Weights are those of ``Adam.v1``, on x86-64 to the bit. Arrays that are not NumPy's float32 in C
     order are left to Thinc, as are ``use_radam``, L2 that is no weight decay, and SGD.
+
+    Parameters of PyTorch's models, such as transformers, can have a rate of their own. No averages
+    are kept of them: Thinc would not use them.
     """
 
-    __slots__ = ()
+    __slots__ = ("pretrained_factor",)
+
+    def __init__(
+        self,
+        learn_rate,
+        *,
+        pretrained_factor=1.0,
+        L2=ADAM_DEFAULTS["L2"],
+        beta1=ADAM_DEFAULTS["beta1"],
+        beta2=ADAM_DEFAULTS["beta2"],
+        eps=ADAM_DEFAULTS["eps"],
+        grad_clip=ADAM_DEFAULTS["grad_clip"],
+        use_averages=True,
+        use_radam=False,
+        L2_is_weight_decay=True,
+    ):
+        """Make an optimizer: PyTorch's parameters have ``pretrained_factor`` times the learn rate.
+        The other settings are those of Thinc's ``Optimizer``."""
+        super().__init__(
+            learn_rate,
+            L2=L2,
+            beta1=beta1,
+            beta2=beta2,
+            eps=eps,
+            grad_clip=grad_clip,
+            use_averages=use_averages,
+            use_radam=use_radam,
+            L2_is_weight_decay=L2_is_weight_decay,
+        )
+        self.pretrained_factor = pretrained_factor
 
     def __call__(self, key, weights, gradient, *, lr_scale=1.0):
         """Change weights by their gradient, in place.
@@ -41,6 +74,16 @@ class Adam(Optimizer):
         Returns:
             weights, and the gradient, which is now 0.
         """
+        if "." not in key[1]:
+            return self._update(key, weights, gradient, lr_scale)
+        # A parameter of PyTorch: the path of its layer, and its name there.
+        averages, self.averages = self.averages, None
+        try:
+            return self._update(key, weights, gradient, lr_scale * self.pretrained_factor)
+        finally:
+            self.averages = averages
+
+    def _update(self, key, weights, gradient, lr_scale):
         shared = [weights, gradient]
         for parts in (self.mom1, self.mom2, self.averages or {}):
             if key in parts:

@@ -47,3 +47,17 @@ def test_thinc_weights(settings: dict[str, Any]) -> None:
             numpy.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
         else:
             numpy.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["ours", "thinc"])
+def test_rate_of_pytorch_s_parameters(plain: bool) -> None:
+    """Their names are paths: they have a share of the learn rate, and no averages."""
+    found = {}
+    for name, rate in (("layer.weight", 0.1), ("weight", 0.01)):
+        optimizer = Adam(rate, pretrained_factor=0.1, L2=0.5)
+        weights, gradient = (numpy.arange(8, dtype="float32") for _ in range(2))
+        if not plain:
+            weights, gradient = weights[::2], gradient[::2]
+        found[name] = optimizer((1, name), weights, gradient)[0]
+        assert ((1, name) in optimizer.averages) == (name == "weight")
+    numpy.testing.assert_allclose(*found.values(), rtol=1e-6)

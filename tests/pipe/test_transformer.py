@@ -1,8 +1,9 @@
-"""nm_parser_transformer.cfg, with a tiny transformer of random weights in place of the
-pretrained one."""
+"""A pretrained transformer under a parser, here a tiny one of random weights."""
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Adam, Config
 
+from spacy_nmparse.layers.affix_embed import all_parameters
 from spacy_nmparse.pipe.replace import replace_parser
+from spacy_nmparse.pipe.warmup import warmup_over_epochs
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
+from tests.toy_treebank import nmparse
 
 CONFIG = CONFIGS / "nm_parser_transformer.cfg"
 PACKAGE = "spacy-curated-transformers"
@@ -35,7 +39,6 @@ def tiny(folder: Path) -> Config:
         intermediate_width=16,
         num_hidden_layers=1,
         num_attention_heads=2,
-        mixed_precision=False,
         piece_encoder={"@architectures": f"{PACKAGE}.CharEncoder.v1"},
     )
     config["initialize"]["components"]["transformer"] = {
@@ -50,14 +53,12 @@ def tiny(folder: Path) -> Config:
 
 def make(nlp: Language, heads: list[int] | None) -> Doc:
     labels = heads and ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
-    return Doc(nlp.vocab, words=WORDS, heads=heads, deps=labels)
+    return Doc(nlp.vocab, words=WORDS, heads=heads, deps=labels, lemmas=heads and [*WORDS])
 
 
 @pytest.fixture
 def nlp(tmp_path: Path) -> Language:
     pytest.importorskip("spacy_curated_transformers", reason=f"needs the package {PACKAGE}")
-    if np.lib.NumpyVersion(np.__version__) >= "2.4.0":
-        pytest.skip(f"{PACKAGE} 0.3.1 needs NumPy below 2.4")
     return load_model_from_config(tiny(tmp_path), auto_fill=True)
 
 
@@ -71,7 +72,7 @@ def test_trains_and_is_read_back(nlp: Language, tmp_path: Path) -> None:
     examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
     nlp.initialize(lambda: examples)
     before = weights(nlp)
-    optimizer = Adam(0.01)  # that of the config warms up from 0
+    optimizer = Adam(0.01)
     losses: list[float] = []
     for _ in range(10):
         found: dict[str, float] = {}
@@ -99,7 +100,6 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     listener = ours["model"].pop("tok2vec")
     assert listener["@architectures"] == f"{PACKAGE}.LastTransformerLayerListener.v1"
     theirs["model"].pop("tok2vec")
-    assert ours["model"].pop("recurrent_width") == 0
     assert ours["model"] == theirs["model"]
     for section in ("corpora", "paths"):
         assert config[section] == other[section]
@@ -161,3 +161,219 @@ def test_a_transformer_of_its_own_is_not_listened_to(nlp: Language) -> None:
     parser: Any = nlp.get_pipe("parser").from_bytes(nlp.get_pipe("parser").to_bytes())  # type: ignore[attr-defined]
     nlp(make(nlp, None))
     assert not parser._fingerprint._compared
+
+
+BERT = {
+    "model_type": "bert",
+    "hidden_size": 16,
+    "intermediate_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "vocab_size": 13,
+    "max_position_embeddings": 512,
+    "pad_token_id": 0,
+}
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "ab", "cd", "##cd", "e", "##f", "g", "##h")
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    """A folder as Hugging Face saves a transformer."""
+    transformers = pytest.importorskip("transformers", reason="needs the package transformers")
+    pytest.importorskip("spacy_curated_transformers", reason=f"needs the package {PACKAGE}")
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    pieces = folder / "vocab.txt"
+    pieces.write_text("\n".join((*PIECES, "x")) + "\n", encoding="utf-8")
+    transformers.BertTokenizerFast(str(pieces)).save_pretrained(folder)
+    transformers.BertModel(transformers.BertConfig(**BERT)).save_pretrained(folder)
+    return folder
+
+
+def written(folder: Path, target: Path, *arguments: str) -> Config:
+    """The config that init-config writes for a transformer, to be trained without a GPU."""
+    given = ["init-config", str(target), "--lang", "en", "--transformer", str(folder), *arguments]
+    assert nmparse(given) == 0
+    return load_config(target, interpolate=False)
+
+
+def describe(folder: Path, **changed: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({**BERT, **changed}), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "architecture", "pieces", "length"),
+    [
+        ("bert", "BertTransformer", "BertWordpieceEncoder", 512),
+        ("xlm-roberta", "XlmrTransformer", "XlmrSentencepieceEncoder", 510),
+    ],
+)
+def test_config_has_the_sizes_of_the_folder(
+    tmp_path: Path, kind: str, architecture: str, pieces: str, length: int
+) -> None:
+    """Written without the packages that training needs; other blocks are those of the parser."""
+    folder = describe(tmp_path / "model", model_type=kind)
+    config = written(folder, tmp_path / "x.cfg", "--pipeline", "parser")
+    found = config["components"]["transformer"]["model"]
+    assert found["@architectures"] == f"{PACKAGE}.{architecture}.v1"
+    assert found["piece_encoder"]["@architectures"] == f"{PACKAGE}.{pieces}.v1"
+    sizes = ("hidden_width", "intermediate_width", "num_hidden_layers", "num_attention_heads")
+    assert [found[size] for size in sizes] == [16, 32, 1, 2]
+    assert found["model_max_length"] == length
+    assert config["nlp"]["pipeline"] == ["transformer", "parser"]
+    assert config["components"]["parser"]["factory"] == "nl_covington_parser"
+    assert "tok2vec" not in config["components"]
+    for loader in config["initialize"]["components"]["transformer"].values():
+        assert loader["name"] == str(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "arguments", "message"),
+    [
+        ({"model_type": "gpt2"}, [], "is a model of type 'gpt2'"),
+        (None, [], "has no config.json"),
+        ({}, ["--vectors", "x"], "--vectors and --transformer"),
+    ],
+)
+def test_config_of_no_such_transformer(
+    tmp_path: Path,
+    changed: dict[str, Any] | None,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    if changed is not None:
+        describe(folder, **changed)
+    target = tmp_path / "x.cfg"
+    given = ["init-config", str(target), "--transformer", str(folder), *arguments]
+    assert nmparse(given) == 2
+    assert message in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_a_folder_is_trained_as_written(bert: Path, tmp_path: Path) -> None:
+    """A whole pipeline: sizes, pieces and weights fit, and all components learn of it."""
+    config = written(bert, tmp_path / "x.cfg")
+    config["training"]["gpu_allocator"] = None
+    del config["initialize"]["before_init"]
+    nlp = load_model_from_config(config, auto_fill=True)
+    assert nlp.pipe_names == ["transformer", "parser", "ud_lemmatizer", "multiword_tokens"]
+    transformer: Any = nlp.get_pipe("transformer")
+    assert transformer.listening_components == ["parser", "ud_lemmatizer"]
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    nlp.initialize(lambda: examples)
+    pieces = transformer.model.get_ref("piece_encoder").attrs["wordpiece_processor"]
+    assert pieces.to_list()[: len(PIECES)] == list(PIECES)
+    before = weights(nlp)
+    optimizer = Adam(0.01)
+    for _ in range(4):  # the parser's first updates have no gradient for it
+        losses: dict[str, float] = {}
+        nlp.update(examples, sgd=optimizer, losses=losses)
+    assert losses["transformer"] > 0
+    assert any(not np.array_equal(value, before[key]) for key, value in weights(nlp).items())
+
+
+def test_outputs_of_a_frozen_transformer_are_kept(
+    nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Training and evaluating run it once for each document; outputs are the same, in so much
+    memory at most, and only until other weights are loaded."""
+    config = tiny(tmp_path)
+    config["components"]["transformer"]["frozen"] = True
+    nlp = load_model_from_config(config, auto_fill=True)
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    sgd = nlp.initialize(lambda: examples)
+    transformer: Any = nlp.get_pipe("transformer")
+    other = Doc(nlp.vocab, words=["gh", "ab"])
+    docs = [make(nlp, None), other, Doc(nlp.vocab)]
+    expected = transformer.predict(docs).last_hidden_layer_states
+    runs: list[int] = []
+    run = transformer.model.predict
+    monkeypatch.setattr(
+        type(transformer.model), "predict", lambda self, X: runs.append(len(X)) or run(X)
+    )
+    for _ in range(3):
+        transformer.update(examples, sgd=sgd)
+        found = transformer.predict(docs).last_hidden_layer_states
+    assert runs == [1, 2]  # both examples have the same words
+    for one, kept in zip(expected, found, strict=True):
+        np.testing.assert_allclose(kept.dataXd, one.dataXd, atol=1e-6)
+        np.testing.assert_array_equal(kept.lengths, one.lengths)
+    transformer.from_bytes(transformer.to_bytes())
+    transformer.predict(docs)
+    transformer.predict(docs)
+    assert runs == [1, 2, 3, 3]
+    transformer.megabytes = 0
+    transformer.update(examples)
+    transformer.update(examples)
+    assert runs[4:] == [1, 1]
+
+
+def test_affixes_beside_the_transformer(nlp: Language, tmp_path: Path) -> None:
+    """Both learn; the model is read back."""
+    config = tiny(tmp_path)
+    model = config["components"]["parser"]["model"]
+    words = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 8}
+    model["tok2vec"] = {
+        "@layers": "concatenate.v1",
+        "*": {"transformer": model["tok2vec"], "words": words},
+    }
+    nlp = load_model_from_config(config, auto_fill=True)
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    nlp.initialize(lambda: examples)
+    before = weights(nlp)
+    parser: Any = nlp.get_pipe("parser")
+    (embed,) = (one for one in parser.model.walk() if one.name == "nmparse_affix_embed")
+    parameters = [array.copy() for array in all_parameters(embed)]
+    optimizer = Adam(0.01)
+    for _ in range(4):
+        nlp.update(examples, sgd=optimizer)
+    pairs = zip(parameters, all_parameters(embed), strict=True)
+    assert any(not np.array_equal(*pair) for pair in pairs)
+    assert any(not np.array_equal(value, before[key]) for key, value in weights(nlp).items())
+    nlp.to_disk(tmp_path / "model")
+    again = spacy.load(tmp_path / "model")
+    expected, found = nlp(make(nlp, None)), again(make(again, None))
+    assert [token.head.i for token in found] == [token.head.i for token in expected]
+
+
+def test_megabytes_below_0(nlp: Language, tmp_path: Path) -> None:
+    config = tiny(tmp_path)
+    config["components"]["transformer"]["megabytes"] = -1
+    with pytest.raises(ValueError, match="megabytes must be at least 0, got -1"):
+        load_model_from_config(config, auto_fill=True)
+
+
+def test_warmup_over_epochs() -> None:
+    """Up over a tenth of all batches, down to 0 at the last; counting draws no random number."""
+
+    def batcher(examples: list[int]) -> list[int]:
+        random.random()
+        return examples[::2]
+
+    state = random.getstate()
+    rates = warmup_over_epochs(0.5, lambda nlp: range(10), batcher, 4)  # 20 batches
+    found = [next(rates) for _ in range(22)]
+    assert found[:3] == [0.0, 0.25, 0.5]
+    assert found[11] == 0.25
+    assert found[20:] == [0.0, 0.0]
+    assert random.getstate() == state
+
+
+def test_no_warmup_outside_of_training() -> None:
+    """spaCy makes the optimizer of ``nlp.initialize()`` without the config around it."""
+    config = load_config(CONFIG, interpolate=False)["training"]["optimizer"]
+    optimizer = registry.resolve({"optimizer": config})["optimizer"]
+    assert optimizer.learn_rate == 0.001
+    optimizer.step_schedules()
+    assert optimizer.learn_rate == 0.001
+
+
+@pytest.mark.parametrize(("epochs", "warmup"), [(0, 0.1), (2, 1.0)])
+def test_no_warmup(epochs: int, warmup: float) -> None:
+    with pytest.raises(ValueError, match=f"epochs {epochs} .* warmup {warmup}"):
+        next(warmup_over_epochs(0.5, list, list, epochs, warmup))

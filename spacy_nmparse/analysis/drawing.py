@@ -133,7 +133,8 @@ def write_drawings(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: in
         for arc in displacy_data(doc, gold)["arcs"]:
             word = arc["start"] if arc["dir"] == "left" else arc["end"]
             if (label := html.unescape(arc["label"])) != doc[word].dep_:
-                labels[word], _ = label, wrong.append(word)
+                labels[word] = label
+                wrong.append(word)
         heads = [token.head.i for token in doc]
         words = [token.text for token in doc]
         pictures.append(f"<div>{draw(words, heads, labels, wrong=wrong)}</div>")

@@ -159,12 +159,13 @@ def train(
     systems: list[str] = typer.Argument(default=SYSTEMS),
     lang: str = "xx",
     epochs: int = 10,
+    baseline_epochs: int = typer.Option(0, help="Of the others than the first; 0: as many"),
     seed: int = 1,
     settings: list[str] = typer.Option([], "--set", help="Of the configs: KEY=VALUE"),
     pipeline: str = typer.Option("parser", help="whole: words, tags, lemmas too, of the first"),
     teachers: int = typer.Option(0, help="Train so many parsers, to teach the first one"),
 ) -> None:
-    """Train parsers, each by its config, on the same data, seed and epochs, at the same time."""
+    """Train parsers, each by its config, on the same data and seed, at the same time."""
     conll18.require_udtools()  # the next step needs it
     systems = wanted(systems)
     check(systems, pipeline)
@@ -173,7 +174,6 @@ def train(
     if teachers and systems and systems[0].startswith("spacy_"):
         raise ValueError(f"--teachers teach parsers of this package, and {systems[0]} is none.")
     common = ["--nlp.lang", lang, "--system.seed", str(seed)]
-    common += ["--training.max_epochs", str(epochs)]
     for split in ("train", "dev"):
         path = (corpus / f"{split}.spacy").resolve()
         if not path.is_file():
@@ -191,12 +191,13 @@ def train(
             raise ValueError(f"Setting {setting!r}: write section.key=value.")
         common += [f"--{key}", value]
 
-    def train_one(system: str) -> float:
+    def train_one(system: str) -> int:
         config = CONFIGS / f"{system}.cfg"
         folder = (output / system).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         start = time.perf_counter()
-        own: list[str] = []
+        n_epochs = epochs if system == systems[0] else baseline_epochs or epochs
+        own = ["--training.max_epochs", str(n_epochs)]
         alone = load_config(config, interpolate=False)
         if pipeline == "whole" and system == systems[0]:
             made = whole_pipeline(alone)
@@ -206,18 +207,21 @@ def train(
         if teachers and system == systems[0]:
             alone.to_disk(folder / "teacher.cfg", interpolate=False)
             steps = alone["training"]["max_steps"]
-            options = [*common, *duration(epochs, steps, TEACHERS)]
+            options = [*common, *own, *duration(epochs, steps, TEACHERS)]
             seeds = range(seed, seed + teachers)
             own += teach(folder / "teacher.cfg", folder / "teachers", options, seeds)
             own += duration(epochs, steps, PUPIL)
         command = ["-m", "spacy", "train", str(config), "--output", str(folder), *common, *own]
         run(command, folder, f"[{system}] ".ljust(15), "log.txt")
-        return time.perf_counter() - start
+        seconds = round(time.perf_counter() - start)
+        told = json.dumps({"epochs": n_epochs, "seconds": seconds})
+        (folder / "training.json").write_text(told, encoding="utf-8")
+        return seconds
 
     with ThreadPoolExecutor(len(systems)) as pool:
         times = list(pool.map(train_one, systems))
     for system, seconds in zip(systems, times, strict=True):
-        print(f"{system}: trained in {seconds:.0f} s")
+        print(f"{system}: trained in {seconds} s")
 
 
 def eval_frequency(data: Path, epochs: int) -> int:
@@ -279,6 +283,10 @@ def evaluate(
         model = models / system / "model-best"
         if not model.is_dir():
             raise FileNotFoundError(f"No trained model {model}: run the step that trains first.")
+        told = model.parent / "training.json"
+        if told.is_file():
+            metrics.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(told, metrics / f"{system}-training.json")
         for name, how in EVALUATIONS.items():
             print(f"[{system}, {name}]", flush=True)
             files = conllu if how["tokens"] == "raw" else []
@@ -383,6 +391,11 @@ def table(metrics: Path, systems: list[str] = typer.Argument(default=SYSTEMS)) -
             rows.append((title, *values))
     speeds = (f"{found[name, 'gold']['words_per_second']:,.0f}" for name in names)
     rows.append(("words per second", *speeds))
+    training = [metrics / f"{name}-training.json" for name in names]
+    if all(path.is_file() for path in training):
+        told = [json.loads(path.read_text(encoding="utf-8")) for path in training]
+        for title in ("epochs", "seconds"):
+            rows.append((f"{title} of training", *(str(one[title]) for one in told)))
     first = found[names[0], "gold"]
     print(f"Test data: {first['n_sentences']} sentences, {first['n_words']} words")
     print("Gold tokens, each gold sentence a document, which the parser may split;")

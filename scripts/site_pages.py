@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from spacy_nmparse.analysis import derive_gold
 from spacy_nmparse.analysis.page import render_page
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
+from scripts.api_pages import ENTRY  # noqa: E402
+
 #: Pages outside docs/, and where they are on the site; its first page is docs/index.md.
 PAGES = {
     "README.md": "overview.md",
@@ -48,7 +52,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Turn a page's links to where their files are on the site."""
+    """Turn a page's links to where their files are on the site, and let the reference take the
+    place of what the repository's pages have of it."""
+    markdown = ENTRY.sub(r"\1", markdown)
     here = page.file.src_uri
     source = SOURCES.get(here, f"docs/{here}")
 

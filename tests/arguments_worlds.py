@@ -189,7 +189,7 @@ def layer_world(seed: int) -> dict[str, Any]:
     lengths = numpy.asarray([3, 2], "int32")
     b, gain, shift = _floats(2 * width), _floats(width), _floats(width)
     window = 1 if windows else -1
-    layer = MaxoutNorm(W, weights, b, gain, shift, lengths, window)
+    layer = MaxoutNorm((W, b, gain, shift), weights, lengths, window)
     X = _floats(5 + windows, width)
     dY = layer.forward(X, True)
     sru, place = "layers.sru_kernels:", "layers.table_rows:"

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy_nmparse import systems
+from spacy_nmparse.lab.walk import random_walk
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.walk import random_walk
 from tests.exhaustive import check_system, final_losses
 from tests.exhaustive_cases import CASES, Case
 from tests.naive.trees import Tree

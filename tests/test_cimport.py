@@ -9,8 +9,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -20,14 +18,12 @@ import spacy_nmparse
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.derivation import derive_actions
 from spacy_nmparse.analysis.page import render_page
+from spacy_nmparse.lab.walk import random_walk
 from spacy_nmparse.systems import Action, Gold
 from spacy_nmparse.systems.system import with_face
-from spacy_nmparse.systems.walk import random_walk
-from tests.naive.trees import golds, is_projective
-from tests.systems.twins import TWINS, Twin
+from tests.commands import ROOT, made_once, python
 
 SOURCES = Path(__file__).parent / "cimport_example"
-ROOT = SOURCES.parents[1]
 # Cython finds the .pxd files of installed packages by itself; those of editable installs, whose
 # folder may not be on sys.path, by the include path.
 SETUP = """
@@ -62,6 +58,7 @@ from spacy_nmparse.analysis.derivation import derive_gold
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.cli.oracle import read_options
 from spacy_nmparse.systems import Gold
+from tests.commands import ROOT, made_once, python
 from tests.naive.trees import golds
 from tests.pipe.common import DOCUMENTS, bare, gold_doc, overfitted, tree
 
@@ -150,25 +147,22 @@ GOLDS = (
 )
 
 
+def build(folder: Path) -> None:
+    for source in SOURCES.glob("*.pyx"):
+        shutil.copy(source, folder)
+    shutil.copy(ROOT / "spacy_nmparse/systems/arc_hybrid.pyx", folder / "copied.pyx")
+    (folder / "setup.py").write_text(SETUP, encoding="utf-8")
+    command = ("setup.py", "--quiet", "build_ext", "--inplace", "--parallel=2")
+    done = python(*command, cwd=folder, CFLAGS="-O0 -g0")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of its own, where the cimports must be found in the installed package."""
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
-    folder = tmp_path_factory.mktemp("cimport")
-    for source in SOURCES.glob("*.pyx"):
-        shutil.copy(source, folder)
-    shutil.copy(ROOT / "spacy_nmparse/systems/arc_hybrid.pyx", folder / "copied.pyx")
-    (folder / "setup.py").write_text(SETUP, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return folder
+    return made_once(tmp_path_factory, "cimport", build)
 
 
 def load(built: Path, name: str) -> ModuleType:
@@ -184,11 +178,6 @@ def load(built: Path, name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def best_move(built: Path) -> ModuleType:
     return load(built, "best_move")
-
-
-@pytest.fixture(scope="module")
-def every_cost(built: Path) -> ModuleType:
-    return load(built, "every_cost")
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(o) or "monotonic")
@@ -272,26 +261,6 @@ def test_a_system_without_costs(built: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (SOURCES / "moves_only.pyx").read_text(encoding="utf-8").split("\n", 1)[1] in page
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=str)
-def test_costs_of_every_system(every_cost: ModuleType, twin: Twin) -> None:
-    """Every cost function that the .pxd files name, on crossing and partial trees; those printed in
-    papers on projective ones, without single roots and sentence starts."""
-    system = systems.create(twin.system, **twin.options)
-    draw = random.Random(0)
-    plain = not {"single_root", "segment", "repairs", "unshift"} & set(twin.options)
-    for n in (2, 3, 4):
-        for tree in draw.sample(list(golds(n, projective=False, partial=True)), 7):
-            gold = Gold(*tree)
-            state = system.initial(n)
-            printed = plain and not any(head is None for head in tree.heads)
-            printed = printed and is_projective(tree.heads)
-            while not state.is_final:
-                expected = list(system.costs(state, gold).values())
-                found = every_cost.costs(system, state, gold, printed)
-                assert found and all(costs == expected for costs in found)
-                system.apply(state, draw.choice(system.actions(state)))
-
-
 def test_a_package_brings_a_system(built: Path, tmp_path: Path) -> None:
     """It is found by its entry point, trained, saved and loaded."""
     metadata = built / "outside-1.0.dist-info"
@@ -299,13 +268,7 @@ def test_a_package_brings_a_system(built: Path, tmp_path: Path) -> None:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
     path = os.pathsep.join([str(built), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", TRAINING, str(tmp_path / "model")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    done = python("-c", TRAINING, str(tmp_path / "model"), PYTHONPATH=path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 

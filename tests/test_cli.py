@@ -625,6 +625,18 @@ def test_wrong_trees_are_named(folder: Path, tmp_path: Path) -> None:
         done = run(*command, source)
         assert done.exit_code == 2
         assert f"{source}, line 5: the heads form a cycle: 1 → 2 → 3 → 1." in done.stderr
+    text = tree.format(2, 3, 1) + "# a = b\n\n" + tree.format(0, 4, 1) + "1 w\n\n"
+    source.write_text(text + tree.format(0, 1, 1), encoding="utf-8")
+    for command in (commands[0], debug):
+        error = run(*command, source).stderr  # all faults at once, once each
+        for line, fault in ((1, "a cycle"), (8, "a head is 4"), (11, "1 column instead of 10")):
+            assert error.count(f"{source}, line {line}: ") == 1 and fault in error
+    source.write_bytes(tree.format(2, 3, 1).encode() + b"\xff")
+    error = run(*commands[0], source).stderr
+    assert "line 1: the heads" in error and "line 5: byte 0xff is not UTF-8" in error
+    source.write_text(tree.format(2, 3, 1) * 30, encoding="utf-8")
+    error = run(*commands[0], source).stderr
+    assert error.count("a cycle") == 20 and "10 more sentences have faults." in error
     source.write_text(tree.format(0, 1, 1) + tree.format(0, 1, 0), encoding="utf-8")
     for command in commands:
         done = run(*command, source)

@@ -14,7 +14,7 @@ ORDER = (
     *("learning", "search", "scorers", "layers", "systems"),
 )
 #: What the top level offers to all folders; the rest of it (entry points) is above them.
-SHARED = ("spacy_version", "about", "compiled", "private", "settings", "wording")
+SHARED = ("spacy_version", "about", "compiled", "private", "settings", "terminal", "wording")
 
 
 def imports() -> dict[str, set[str]]:

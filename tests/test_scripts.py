@@ -116,6 +116,7 @@ def test_demo_steps(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert "[spacy_parser]" in out and "nm_parser" not in out
     assert "LAS, all words" in out and "each gold sentence a document" in out
+    assert re.search(r"epochs of training +1\n+seconds of training +\d+\n", out)
     raw = json.loads((metrics / "spacy_parser-raw.json").read_text(encoding="utf-8"))["conll18"]
     for title, metric in (("tokens", "Tokens"), ("LAS", "LAS"), ("CLAS", "CLAS")):
         assert re.search(rf"from raw text: {title} F1 +{100 * raw[metric]:.2f}\b", out), title

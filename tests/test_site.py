@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import srsly
 
+from scripts import api_pages
 from spacy_nmparse import analysis, settings, systems
 from tests.test_examples import main_of
 from tests.test_readme import ROOT, blocks, read
@@ -19,7 +20,7 @@ from tests.test_readme import ROOT, blocks, read
 DOCS = ROOT / "docs"
 SITE: dict[str, Any] = srsly.read_yaml(ROOT / "mkdocs.yml")
 REFERENCE = "".join(read(page) for page in sorted((DOCS / "api").glob("*.md")))
-IDENTIFIERS = re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE)
+IDENTIFIERS = re.findall(r"^<!-- ::: (\S+)$", REFERENCE, re.MULTILINE)
 
 
 def pages_of(entry: Any) -> Iterator[str]:
@@ -45,6 +46,14 @@ def test_reference_names_what_exists() -> None:
         assert getattr(importlib.import_module(module), name).__doc__, identifier
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "api").glob("*.md")))
+def test_the_reference_is_read_in_the_repository(page: str) -> None:
+    """`python -m scripts.api_pages` writes it."""
+    text = read(DOCS / "api" / page)
+    assert text == api_pages.written(text)
+    assert text.count(":::") == text.count("-->\n### ")
+
+
 def test_the_table_of_settings_is_that_of_the_code() -> None:
     page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     table = page.split("<!-- settings -->\n\n")[1].split("\n\n<!-- end -->")[0]
@@ -68,6 +77,14 @@ def test_reference_is_complete() -> None:
         made = systems.create(name)
         described = f"{type(made).__module__}.{type(made).__name__}" in IDENTIFIERS
         assert described == (made.options.keys() > everyone), name
+
+
+def test_each_system_has_its_bibtex() -> None:
+    page = read(DOCS / "citing.md")
+    for name in systems.names():
+        assert f"`{name}`" in page or f"(`{name}`" in page, name
+    for title in re.findall(r"    title: (.*)", read(ROOT / "CITATION.cff")):
+        assert f"{{{title}}}" in page, title
 
 
 def test_code_of_tutorials_is_that_of_examples() -> None:

@@ -21,7 +21,7 @@ from spacy_nmparse.private import command_line
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
     *("parse", "convert", "init-config", "evaluate", "compare", "trace", "stats", "errors"),
-    *("annotate", "learn-on", "replace", "oracle", "systems", "debug-data"),
+    *("annotate", "learn-on", "replace", "oracle", "draw", "systems", "debug-data"),
 )
 
 

@@ -22,7 +22,7 @@ from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.terminal import colored, show, shown
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
 from spacy_nmparse.ud.evaluate import references
-from spacy_nmparse.ud.treebank import several_roots
+from spacy_nmparse.ud.treebank import refuse_faults, several_roots
 from spacy_nmparse.wording import counted
 
 
@@ -149,10 +149,16 @@ def check_lang(lang: str, option: str) -> str:
 
 
 def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
-    """Warn of sentences with several roots in CoNLL-U files, or refuse them; refuse cycles."""
+    """Warn of sentences with several roots in CoNLL-U files, or refuse them; refuse files with
+    faults, and list these."""
     for file in files:
         check_exists(file)
-    rooted = list(several_roots(file for file in files if file.suffix in CONLLU))
+    conllu = [file for file in files if file.suffix in CONLLU]
+    try:
+        rooted = list(several_roots(conllu))
+    except ValueError:
+        refuse_faults(conllu)
+        raise
     if not rooted:
         return
     file, line = rooted[0]

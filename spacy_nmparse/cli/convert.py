@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import spacy
 import typer
 
+from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import check_choice, check_lang, check_trees, fail, failures
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.conllu import ID, read_rows
@@ -22,59 +24,65 @@ N_STRINGS = 15
 MERGES = ("yes", "no", "auto")
 
 
-def run(
+@dataclass(frozen=True)
+class Given:
+    """What is asked for on the command line."""
+
     paths: list[str] = typer.Argument(
         ..., metavar="[TREEBANK] OUTPUT", help="Folder of a UD treebank, and folder to write"
-    ),
-    train: list[Path] = typer.Option([], "--train", help="A training file, instead of TREEBANK's"),
-    dev: list[Path] = typer.Option([], "--dev", help="A file of development data, likewise"),
-    test: list[Path] = typer.Option([], "--test", help="A file of test data, likewise"),
-    n_sents: int = typer.Option(1, "--n-sents", min=1, help="Sentences of a document"),
+    )
+    train: list[Path] = typer.Option([], "--train", help="A training file, instead of TREEBANK's")
+    dev: list[Path] = typer.Option([], "--dev", help="A file of development data, likewise")
+    test: list[Path] = typer.Option([], "--test", help="A file of test data, likewise")
+    n_sents: int = typer.Option(1, "--n-sents", min=1, help="Sentences of a document")
     with_single: bool = typer.Option(
         False, "--with-single", help="Also each tenth training sentence alone"
-    ),
-    one_root: bool = typer.Option(False, help="Refuse sentences with several roots"),
+    )
+    one_root: bool = typer.Option(False, help="Refuse sentences with several roots")
     merge_subtokens: str = typer.Option(
         "no",
         "--merge-subtokens",
         help="Keep multiword tokens in one piece: 'yes', 'no', or 'auto': those that the tokenizer "
         "of --lang does not split into their words",
-    ),
+    )
     lang: str | None = typer.Option(
         None, "--lang", help="spaCy's language code: say how well its tokenizer fits the treebank"
-    ),
-) -> None:
+    )
+
+
+@asks(Given)
+def run(given: Given) -> None:
     """Convert a treebank of Universal Dependencies (CoNLL-U) to .spacy files."""
-    if len(paths) > 2:
-        fail(f"{len(paths)} paths given: at most a treebank folder and an output folder.")
-    check_choice("--merge-subtokens", merge_subtokens, MERGES)
-    if merge_subtokens == "auto" and not lang:
+    if len(given.paths) > 2:
+        fail(f"{len(given.paths)} paths given: at most a treebank folder and an output folder.")
+    check_choice("--merge-subtokens", given.merge_subtokens, MERGES)
+    if given.merge_subtokens == "auto" and not given.lang:
         fail("--merge-subtokens auto needs --lang.")
     # On Windows, project.yml's quotes arrive with the path.
-    *folders, output = (Path(path.strip("\"'")) for path in paths)
+    *folders, output = (Path(path.strip("\"'")) for path in given.paths)
     with failures():
-        if lang:
-            check_lang(lang, "--lang")
+        if given.lang:
+            check_lang(given.lang, "--lang")
         if folders and folders[0].is_file():
             fail(f"{folders[0]} is a file: give the folder of a UD treebank, or --train FILE.")
         files: Files = find_files(folders[0]) if folders else {}
-        named = zip(SPLITS, (train, dev, test), strict=True)
+        named = zip(SPLITS, (given.train, given.dev, given.test), strict=True)
         files.update((split, parts) for split, parts in named if parts)
         if not files:
             fail("No input: give a treebank folder, or --train, --dev and --test.")
-        merge: bool | Merges = merge_subtokens == "yes"
-        if merge_subtokens == "auto":
-            assert lang is not None
-            merge = split_by(spacy.blank(lang))
-        check_trees([file for parts in files.values() for file in parts], one_root)
-        written = convert(files, output, n_sents, with_single, merge)
+        merge: bool | Merges = given.merge_subtokens == "yes"
+        if given.merge_subtokens == "auto":
+            assert given.lang is not None
+            merge = split_by(spacy.blank(given.lang))
+        check_trees([file for parts in files.values() for file in parts], given.one_root)
+        written = convert(files, output, given.n_sents, given.with_single, merge)
         for split in SPLITS if folders else ():
             stale = output / f"{split}.spacy"  # of another treebank
             if split not in written and stale.exists():
                 stale.unlink()
                 print(f"{stale} is removed: this treebank has no such data.")
-        if lang:
-            report_tokens(files, written, lang, merge_subtokens)
+        if given.lang:
+            report_tokens(files, written, given.lang, given.merge_subtokens)
 
 
 def report_tokens(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 from confection import ConfigValidationError
@@ -21,6 +23,8 @@ from spacy_nmparse.cli.console import (
 )
 from spacy_nmparse.private import import_code, read_overrides
 from spacy_nmparse.terminal import show
+from spacy_nmparse.ud.corpus import CONLLU
+from spacy_nmparse.ud.treebank import refuse_faults
 from spacy_nmparse.wording import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
@@ -51,12 +55,24 @@ def run(
             found = check_data(nlp, component)
         except ConfigValidationError as error:
             raise ValueError(f"{config} is no training config: {error}") from error
+        except ValueError:
+            refuse_faults(_conllu(loaded.interpolate()))
+            raise
     if as_json:
         print_json(found.as_dict())
     else:
         _print(found)
     if found.has_errors:
         raise typer.Exit(1)
+
+
+def _conllu(config: dict[str, Any]) -> Iterator[Path]:
+    """The CoNLL-U files of a config's corpora."""
+    for corpus in config["corpora"].values():
+        paths = corpus.get("path") or []
+        for path in map(Path, [paths] if isinstance(paths, str) else paths):
+            if path.is_file() and path.suffix in CONLLU:
+                yield path
 
 
 def _print(found: DataCheck) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from spacy_nmparse.analysis.displacy import write_parses
+from spacy_nmparse.analysis.drawing import write_drawings
 from spacy_nmparse.analysis.errors import Errors, find_errors
 from spacy_nmparse.cli.console import (
     CODE,
@@ -46,6 +47,9 @@ def run(
     displacy: Path | None = typer.Option(
         None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
     ),
+    drawing: Path | None = typer.Option(
+        None, "--draw", help="Write a page with drawings of the parses, errors marked"
+    ),
     as_json: bool = JSON,
     code: Path | None = CODE,
 ) -> None:
@@ -56,6 +60,8 @@ def run(
         found = find_errors(nlp, docs, name=component)
         if displacy is not None:
             write_parses(nlp, docs, displacy)
+        if drawing is not None:
+            write_drawings(nlp, docs, drawing)
     if as_json:
         print_json(found.as_dict())
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.steps import Choice, Step, action_name
 from spacy_nmparse.analysis.text import arc_text, configuration, has_lists, has_planes
+from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import HTML, NUMBER, bad, failures, paint
 from spacy_nmparse.cli.moves import check_moves, read_moves
 from spacy_nmparse.pipe.files import write_files
@@ -137,68 +139,85 @@ def _check_heads(heads: list[int | None]) -> None:
         raise bad(f"The heads form a cycle: {' → '.join(map(str, cycle))}.")
 
 
-def run(
-    system: str = typer.Argument(..., help="Name of a transition system, as arc_eager"),
+@dataclass(frozen=True)
+class Given:
+    """What is asked for on the command line."""
+
+    system: str = typer.Argument(..., help="Name of a transition system, as arc_eager")
     tree: str | None = typer.Argument(
         None,
         help="Heads as in CoNLL-U, as '2 0 2' or '2:nsubj 0:root 2:obj' (0 is ROOT, _ unknown), or "
         "a CoNLL-U file. Not needed with --words and --moves",
-    ),
-    words: str | None = typer.Option(None, "--words", help="The words, for heads"),
+    )
+    words: str | None = typer.Option(None, "--words", help="The words, for heads")
     moves: str | None = typer.Option(
         None, "--moves", help="The moves to make, as 'SHIFT LEFT-ARC(nsubj)', not an oracle's"
-    ),
+    )
     option: list[str] = typer.Option(
         [], "--option", "-o", help="An option of the system: name, name=true, name=3"
-    ),
-    oracle: str = typer.Option("dynamic", "--oracle", help="The oracle to follow"),
-    number: int = NUMBER,
+    )
+    oracle: str = typer.Option("dynamic", "--oracle", help="The oracle to follow")
+    number: int = NUMBER
     every: int = typer.Option(
         1, "--derivations", min=1, help="Up to so many of them, if the oracle allows several"
-    ),
-    html: Path | None = HTML,
-    as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step"),
-) -> None:
+    )
+    html: Path | None = HTML
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, a line for each step")
+
+
+@asks(Given)
+def run(given: Given) -> None:
     """Derive a tree step by step: configuration, cost of every legal move, the move taken, and the
     arcs that it loses."""
-    if tree is None and moves is None:
+    if given.tree is None and given.moves is None:
         raise bad("An oracle needs a TREE: give its heads, or --words and --moves.")
-    if moves is not None and every > 1:
+    if given.moves is not None and given.every > 1:
         raise bad("--moves is one derivation: leave --derivations out.")
-    sentence = read_tree(tree, words, number)
-    made = [] if moves is None else read_moves(moves)
-    given = (*sentence.labels, *(action.label for action in made))
-    labels = sorted({label for label in given if label}) or None
-    legal = ""
-    try:
-        chosen = systems.create(system, labels, **read_options(system, option))
-        chosen.oracle_id(oracle)
-        gold = None if tree is None else Gold(sentence.heads, sentence.labels if labels else None)
-        if moves is not None:
-            legal = check_moves(chosen, made, sentence.words)
-            found = [derive_actions(chosen, made, sentence.words, gold)]
-        elif gold is not None and every == 1:
-            found = [derive_gold(chosen, gold, oracle, sentence.words)]
-        elif gold is not None:
-            found = list(islice(all_derivations(chosen, gold, oracle, sentence.words), every))
-    except (ValueError, TypeError) as error:
-        raise bad(str(error)) from error
-    if html is not None:
+    chosen, gold, found, legal = _derived(given)
+    if given.html is not None:
         with failures():
-            write_files({html: render_page(found[0]).encode()})
+            write_files({given.html: render_page(found[0]).encode()})
     for count, derivation in enumerate(found, start=1):
         lost = _lost(chosen, gold, derivation)
-        if as_json:
+        if given.as_json:
             _print_json(derivation, lost)
             continue
-        if every > 1:
+        if given.every > 1:
             show(f"derivation {count}")
-        _print_text(derivation, lost, words is not None)
+        _print_text(derivation, lost, given.words is not None)
         if legal:
             show(f"The derivation is not finished. Legal next: {legal}.")
-    if every > 1 and not as_json:
-        more = "at least " if len(found) == every else ""
-        show(f"{more}{counted(len(found), 'derivation')} by {oracle}")
+    if given.every > 1 and not given.as_json:
+        more = "at least " if len(found) == given.every else ""
+        show(f"{more}{counted(len(found), 'derivation')} by {given.oracle}")
+
+
+def _derived(
+    given: Given,
+) -> tuple[systems.TransitionSystem, Gold | None, list[Derivation], str]:
+    """The system, the tree if there is one, the derivations, and what is legal behind moves that
+    end before the derivation does."""
+    sentence = read_tree(given.tree, given.words, given.number)
+    made = [] if given.moves is None else read_moves(given.moves)
+    named = (*sentence.labels, *(action.label for action in made))
+    labels = sorted({label for label in named if label}) or None
+    legal, gold = "", None
+    try:
+        chosen = systems.create(given.system, labels, **read_options(given.system, given.option))
+        chosen.oracle_id(given.oracle)
+        if given.tree is not None:
+            gold = Gold(sentence.heads, sentence.labels if labels else None)
+        if given.moves is not None:
+            legal = check_moves(chosen, made, sentence.words)
+            found = [derive_actions(chosen, made, sentence.words, gold)]
+        elif gold is not None and given.every == 1:
+            found = [derive_gold(chosen, gold, given.oracle, sentence.words)]
+        elif gold is not None:
+            every = all_derivations(chosen, gold, given.oracle, sentence.words)
+            found = list(islice(every, given.every))
+    except (ValueError, TypeError) as error:
+        raise bad(str(error)) from error
+    return chosen, gold, found, legal
 
 
 def _lost(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,94 +16,101 @@ import typer
 from spacy.language import Language
 from tqdm import tqdm
 
-from spacy_nmparse.cli.console import CODE, MODEL, check_choice, fail, failures, load
+from spacy_nmparse.cli.asked import asks
+from spacy_nmparse.cli.console import (
+    CODE,
+    MODEL,
+    check_absent,
+    check_choice,
+    fail,
+    failures,
+    load,
+)
+from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.terminal import shown
-from spacy_nmparse.ud.jobs import PARSED, STANDARD, Job, is_done, options_of, plan
+from spacy_nmparse.ud.doubt import by_doubt
+from spacy_nmparse.ud.jobs import PARSED, PLUS, STANDARD, Asked, Job, is_done, plan
 from spacy_nmparse.ud.parse_files import parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
-from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS
-from spacy_nmparse.ud.pieces import Counts
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, Counts
 from spacy_nmparse.wording import counted
 
 
-def run(
-    model: str = MODEL,
+@dataclass(frozen=True)
+class Given:
+    """What is asked for on the command line."""
+
+    model: str = MODEL
     inputs: list[str] = typer.Argument(
         ..., help="Text, CoNLL-U and .spacy files, folders of them; - reads standard input"
-    ),
+    )
     output: str = typer.Option(
         "-", "--output", "-o", help="A file; of several inputs a folder; -: standard output"
-    ),
+    )
     form: str | None = typer.Option(
         None, "--format", "-f", help="'conllu', 'json' or 'spacy'; else by the output's name"
-    ),
+    )
     kind: str | None = typer.Option(
         None,
         "--input-format",
         help="'text', 'lines' (each a document), 'conllu' or 'spacy'; else by the input's name",
-    ),
+    )
     confidence: bool = typer.Option(
         False, "--confidence", help="Write how sure the parser is of each head and label"
-    ),
+    )
     keep_heads: bool = typer.Option(
         False, "--keep-heads", help="Keep the heads and labels that the input has; parse the rest"
-    ),
-    n_process: int = typer.Option(1, "--n-process", min=1, help="Processes"),
+    )
+    n_process: int = typer.Option(1, "--n-process", min=1, help="Processes")
     batch_size: int = typer.Option(
         0, "--batch-size", min=0, help="Documents of a batch; 0: the pipeline's own"
-    ),
+    )
     keep_going: bool = typer.Option(
         False, "--keep-going", help="Write documents that fail without a parse, with the error"
-    ),
+    )
     force: bool = typer.Option(
         False, "--force", help="Parse also what is parsed already, and overwrite any file"
-    ),
-    code: Path | None = CODE,
-) -> None:
+    )
+    sort: str | None = typer.Option(
+        None, "--sort", help="'doubt': the sentences of all inputs, the least sure ones first"
+    )
+    code: Path | None = CODE
+
+
+@asks(Given)
+def run(given: Given) -> None:
     """Parse text, CoNLL-U and .spacy files into CoNLL-U, JSON or .spacy files."""
-    suffix = Path(output).suffix
-    known = ("", ".conll", PLUS, ".json", *FORMATS.values())
-    is_guess = form is None and suffix.lower() not in known
-    form = form or _form_of(output)
+    if given.sort is None:
+        _parse(given)
+        return
+    check_choice("--sort", given.sort, ("doubt",))
+    check_choice("--format (with --sort)", given.form or _form_of(given.output), (CONLLU,))
+    _parse_by_doubt(given)
+
+
+def _parse(given: Given) -> None:
+    form = given.form or _form_of(given.output)
     check_choice("--format", form, FORMATS)
-    check_choice("--input-format", kind, KINDS)
+    check_choice("--input-format", given.kind, KINDS)
     with failures():
-        jobs = plan(inputs, output, form, _say_skipped)
-        if is_guess and jobs[0].target == Path(output):
-            raise ValueError(
-                f"{output}: what is {suffix}? Name a format ({', '.join(FORMATS)}) "
-                "with --format, or a .conllu, .jsonl or .spacy file."
-            )
-        for job in jobs:
-            if kind == "spacy" and job.is_stream:
-                raise ValueError(f"A .spacy file cannot come from {job.name}: name a file.")
-    nlp = load(model)
-    for wanted, setting in ((confidence, "confidence"), (keep_heads, "keep_heads")):
-        if wanted:
-            _switch_on(nlp, model, setting)
+        jobs = _jobs(given, form)
+    nlp = load(given.model)
+    for setting in ("confidence", "keep_heads"):
+        if getattr(given, setting):
+            _switch_on(nlp, given.model, setting)
+    names = [one.name for one in fields(Asked) if one.name not in ("form", "batch_size")]
+    how = {name: getattr(given, name) for name in names}
+    asked = Asked(form, batch_size=given.batch_size or None, **how)
     todo, refused, options = jobs, 0, None
-    if not force and output != STANDARD:
-        options = options_of(nlp.path, form, kind, confidence, keep_heads)
+    if not given.force and given.output != STANDARD:
+        options = asked.options(nlp.path)
         todo, refused = _left_to_do(jobs, options)
     start = time.perf_counter()
     total, failed = Counts(), 0
     with _progress(todo) as on_done:
-        outcomes = parse_files(
-            nlp,
-            todo,
-            form,
-            kind=kind,
-            confidence=confidence,
-            n_process=n_process,
-            batch_size=batch_size or None,
-            keep_going=keep_going,
-            keep_heads=keep_heads,
-            options=options,
-            on_done=on_done,
-        )
         try:
-            for job, outcome in outcomes:
+            for job, outcome in parse_files(nlp, todo, asked, on_done, options):
                 _tell(job, outcome)
                 if isinstance(outcome, Exception):
                     failed += 1
@@ -121,6 +130,47 @@ def run(
         _say(f"Warning: {counted(total.failed, 'document')} could not be parsed: see parse_error")
     if failed or refused:
         raise typer.Exit(1)
+
+
+def _parse_by_doubt(given: Given) -> None:
+    """Parse the inputs, and write all sentences into one file, the least sure ones first."""
+    if given.output != STANDARD and not given.force:
+        check_absent(Path(given.output))
+    if given.output == STANDARD and sys.stdout is None:
+        fail("standard output is closed: name a file with --output.")
+    status = 0
+    with tempfile.TemporaryDirectory() as folder, failures():
+        try:
+            _parse(replace(given, output=f"{folder}/", form=CONLLU, confidence=True, force=True))
+        except typer.Exit as end:  # 1: an input cannot be parsed, others are
+            if (status := end.exit_code) != 1:
+                raise
+        jobs = plan(given.inputs, f"{folder}/", CONLLU)
+        files = [(job.name, job.target) for job in jobs if job.target and job.target.is_file()]
+        found = "".join(by_doubt(files)).encode("utf-8", "backslashreplace")
+        if given.output == STANDARD:
+            sys.stdout.buffer.write(found)
+        elif files:
+            write_files({Path(given.output): found})
+    if status:
+        raise typer.Exit(status)
+
+
+def _jobs(given: Given, form: str) -> list[Job]:
+    """The jobs; ValueError, if an output's format or an input's kind cannot be."""
+    jobs = plan(given.inputs, given.output, form, _say_skipped)
+    suffix = Path(given.output).suffix
+    known = ("", ".conll", PLUS, ".json", *FORMATS.values())
+    is_guess = given.form is None and suffix.lower() not in known
+    if is_guess and jobs[0].target == Path(given.output):
+        raise ValueError(
+            f"{given.output}: what is {suffix}? Name a format ({', '.join(FORMATS)}) "
+            "with --format, or a .conllu, .jsonl or .spacy file."
+        )
+    for job in jobs:
+        if given.kind == "spacy" and job.is_stream:
+            raise ValueError(f"A .spacy file cannot come from {job.name}: name a file.")
+    return jobs
 
 
 def _left_to_do(jobs: list[Job], options: dict[str, Any]) -> tuple[list[Job], int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -12,6 +13,7 @@ from spacy.tokens import Doc
 from spacy_nmparse.analysis.derivation import Derivation, derive
 from spacy_nmparse.analysis.page import render_page
 from spacy_nmparse.analysis.text import plain, step_lines, step_picture, tree_pictures
+from spacy_nmparse.cli.asked import asks
 from spacy_nmparse.cli.console import (
     CODE,
     COMPONENT,
@@ -35,34 +37,40 @@ from spacy_nmparse.wording import counted
 PICTURES = ("tree", "repairs", "all", "none")
 
 
-def run(
-    model: str = MODEL,
-    text: str | None = typer.Argument(None, help="The text to parse; - reads standard input"),
+@dataclass(frozen=True)
+class Given:
+    """What is asked for on the command line."""
+
+    model: str = MODEL
+    text: str | None = typer.Argument(None, help="The text to parse; - reads standard input")
     corpus: Path | None = typer.Option(
         None, "--corpus", help="Instead of a text: take a sentence of this file, with its gold tree"
-    ),
-    number: int = NUMBER,
-    words: bool = typer.Option(False, "--words", help="The text's words are parted by spaces"),
-    component: str | None = COMPONENT,
-    choices: int = typer.Option(0, "--choices", min=0, help="Show other moves at each step"),
+    )
+    number: int = NUMBER
+    words: bool = typer.Option(False, "--words", help="The text's words are parted by spaces")
+    component: str | None = COMPONENT
+    choices: int = typer.Option(0, "--choices", min=0, help="Show other moves at each step")
     pictures: str = typer.Option(
         "tree", "--pictures", help="Arcs drawn: 'tree', 'repairs' (each repair too), 'all', 'none'"
-    ),
-    html: Path | None = HTML,
-    as_json: bool = JSON,
-    code: Path | None = CODE,
-) -> None:
+    )
+    html: Path | None = HTML
+    as_json: bool = JSON
+    code: Path | None = CODE
+
+
+@asks(Given)
+def run(given: Given) -> None:
     """Follow a trained parser through a text, move by move."""
-    if (text is None) == (corpus is None):
+    if (given.text is None) == (given.corpus is None):
         fail("Give a text in quotes, or --corpus FILE with the --number of a sentence.")
-    check_choice("--pictures", pictures, PICTURES)
-    nlp = load(model)
+    check_choice("--pictures", given.pictures, PICTURES)
+    nlp = load(given.model)
     with failures():
-        doc, gold = _document(nlp, text, corpus, number, words)
-        derivation = derive(nlp, doc, gold, name=component)
-        if html is not None:
-            write_files({html: render_page(derivation).encode()})
-    if as_json:
+        doc, gold = _document(nlp, given)
+        derivation = derive(nlp, doc, gold, name=given.component)
+        if given.html is not None:
+            write_files({given.html: render_page(derivation).encode()})
+    if given.as_json:
         print_json(derivation.as_dict())
         return
     n_words = counted(len(derivation.words), "word")
@@ -72,14 +80,13 @@ def run(
         heads = zip(derivation.heads, derivation.gold_heads, strict=True)
         show(f"heads as in the gold tree: {sum(a == b for a, b in heads)}")
     show()
-    print_derivation(derivation, choices, pictures)
-    if html is not None:
-        show(f"\nWritten: {html}")
+    print_derivation(derivation, given.choices, given.pictures)
+    if given.html is not None:
+        show(f"\nWritten: {given.html}")
 
 
-def _document(
-    nlp: Language, text: str | None, corpus: Path | None, number: int, words: bool
-) -> tuple[Doc, Doc | None]:
+def _document(nlp: Language, given: Given) -> tuple[Doc, Doc | None]:
+    text, corpus, number = given.text, given.corpus, given.number
     if corpus is not None:
         docs = gold_docs(nlp, corpus, "sentence", 0)
         if number > len(docs):
@@ -90,7 +97,7 @@ def _document(
             raise ValueError("Standard input is closed: give a text.")
         text = sys.stdin.read().rstrip("\n")
     text = text or ""
-    return Doc(nlp.vocab, words=text.split()) if words else nlp.make_doc(text), None
+    return Doc(nlp.vocab, words=text.split()) if given.words else nlp.make_doc(text), None
 
 
 def print_derivation(derivation: Derivation, choices: int, pictures: str) -> None:

@@ -18,7 +18,7 @@ head g can still get it iff
   * w is on the stack, headless, and g in the buffer;
 and all words that can, can together; loss = words that cannot, plus
   * single_root: of several gold roots that are each reachable in one sentence, all but one; if a
-    headless item stays on the stack to the end, what that costs and gains (see ``inner``);
+    headless item stays on the stack to the end, what that costs and gains (see ``swift_inner``);
   * segment: missed and invented sentence starts, and arcs across.
 A cost is the difference of two losses; tests/exhaustive.py compares both with search over all small
 trees and all configurations.
@@ -74,7 +74,7 @@ cdef inline int children_between(
     return found
 
 
-cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
+cdef int swift_inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int lost = 0
@@ -115,9 +115,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return least
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+cdef int swift_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come."""
-    return least_rest(s, gold, v, inner, s.system.single_root)
+    return least_rest(s, gold, v, swift_inner, s.system.single_root)
 
 
 cdef int open_k(const StateC* s) noexcept nogil:
@@ -156,7 +156,7 @@ cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
     cdef ViewC v = view(s)
     v.below -= k
     v.has_left = True
-    return least_error(s, gold, B(s, 0), S(s, k - 1)) + rest(s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, k - 1)) + swift_rest(s, gold, &v)
 
 
 cdef int left_arc_dependent(const StateC* s, int k) noexcept nogil:
@@ -218,7 +218,7 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
         v.top = dependent
         v.headed = True
         v.has_left = False
-    return errors + rest(s, gold, &v)
+    return errors + swift_rest(s, gold, &v)
 
 
 cdef int right_arc_head(const StateC* s, int k) noexcept nogil:
@@ -309,7 +309,7 @@ cdef class ArcSwift(MoveTable):
         self.c.projective = True
         self.c.item = nth_item
         self.c.start = root_last
-        self.c.rest = rest
+        self.c.rest = swift_rest
         use_static(&self.c, wanted_move)
         self.c.oracles[COMBINED] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)

@@ -25,7 +25,7 @@ from spacy_nmparse.systems.table cimport (
     CandidateC,
     MoveTable,
 )
-from spacy_nmparse.systems.tabular cimport rest
+from spacy_nmparse.systems.tabular cimport tabular_rest
 from spacy_nmparse.systems.views cimport ViewC, view
 
 
@@ -71,7 +71,7 @@ cdef inline void next_word(const StateC* s, ViewC* v) noexcept nogil:
 cdef int rest_here(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come in the configuration itself."""
     cdef ViewC behind = behind_shift(s)
-    return rest(s, gold, &behind)
+    return tabular_rest(s, gold, &behind)
 
 
 # SHIFT: (S, b0|b1|B, A) => (S|b0, b1|B, A).
@@ -87,7 +87,7 @@ cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     next_word(s, &v)
     push(&pushed, B(s, 0))
     v.below += 1
-    errors = missed_start(s, gold) + rest(&pushed, gold, &v)
+    errors = missed_start(s, gold) + tabular_rest(&pushed, gold, &v)
     pop(&pushed)
     return errors
 
@@ -101,7 +101,7 @@ cdef bint can_left_arc(const StateC* s, int k) noexcept nogil:
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
     v.below -= 1
-    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + tabular_rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S, s0|B, A + s0 -l-> b0); ROOT stays on the stack. single_root:
@@ -131,7 +131,7 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
     else:
         v.below -= 1
         v.top = S(s, 0)
-    return errors + rest(s, gold, &v)
+    return errors + tabular_rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [b0], A), and B waits for the fresh configuration that starts when the
@@ -149,7 +149,7 @@ cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = behind_shift(s)
     v.closed = True
-    return (gold.sent_start[v.b] == 0) + rest(s, gold, &v)
+    return (gold.sent_start[v.b] == 0) + tabular_rest(s, gold, &v)
 
 
 # The loss.

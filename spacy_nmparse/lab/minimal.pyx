@@ -291,54 +291,71 @@ cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcep
                 break
 
 
-cdef const MinimalC* minimal_of(const GoldC* gold) noexcept nogil:
-    """The tables of the tree, made when they are asked for first; NULL: there is no memory."""
-    cdef const MinimalC* known = <const MinimalC*>tables_of(gold, <const void*>minimal_of)
+cdef int search_sentences(const GoldC* gold, SearchC* c, MinimalC* found) noexcept nogil:
+    """Fill the tables with the SWAPs of all sentences. Returns 0, or -1 without memory."""
     cdef const SwapC* t = swap_tables(gold)
-    cdef MinimalC* found = NULL
-    cdef SearchC c
     cdef int n = gold.n
-    cdef size_t size = n + 2
     cdef int first = 0
-    cdef int total = 0
-    cdef bint proven = True
-    cdef int* minimal = NULL
-    cdef void* block
     cdef int end, i, left
     cdef bint crossing
-    if known != NULL:
-        return known
-    memset(&c, 0, sizeof(SearchC))
-    c.tables = t
-    make_room(t, n, &c.p)
-    c.stack = <int*>malloc(3 * size * sizeof(int))
-    c.seen = <SeenC*>malloc(N_SEEN * sizeof(SeenC))
-    left = NONE - 1 if c.stack == NULL or c.seen == NULL else NONE
-    if left == NONE:
-        c.waiting = c.stack + size
-        c.pending = c.stack + 2 * size
-        c.pending[n] = 0
-    while first < n and left != NONE - 1:
+    cdef void* block
+    found.proven = True
+    while first < n:
         crossing = False
         end = first + 1
         while end < n and not t.ends[end]:
             crossing = crossing or t.order[end] < t.order[end - 1]
             end += 1
         if crossing:
-            left = search_sentence(&c, first, end, MAX_STEPS)
-            proven = proven and left >= 0
-            block = NULL
-            if left != NONE - 1:
-                block = realloc(minimal, (total + c.best) * sizeof(int))
+            left = search_sentence(c, first, end, MAX_STEPS)
+            if left == NONE - 1:
+                return -1
+            found.proven = found.proven and left >= 0
+            block = realloc(<void*>found.steps, (found.n + c.best) * sizeof(int))
             if block == NULL:
-                left = NONE - 1
-                break
-            minimal = <int*>block
+                return -1
+            found.steps = <int*>block
             for i in range(c.best):
-                minimal[total + i] = 2 * (first + total) + c.best_steps[i]
-            total += c.best
+                (<int*>block)[found.n + i] = 2 * (first + found.n) + c.best_steps[i]
+            found.n += c.best
         first = end
-    if left != NONE - 1:
+    return 0
+
+
+cdef bint search_begin(const GoldC* gold, SearchC* c) noexcept nogil:
+    """Room for searches through a gold tree. False: there is no memory."""
+    cdef size_t size = gold.n + 2
+    memset(c, 0, sizeof(SearchC))
+    c.tables = swap_tables(gold)
+    make_room(c.tables, gold.n, &c.p)
+    c.stack = <int*>malloc(3 * size * sizeof(int))
+    c.seen = <SeenC*>malloc(N_SEEN * sizeof(SeenC))
+    if c.stack == NULL or c.seen == NULL:
+        return False
+    c.waiting = c.stack + size
+    c.pending = c.stack + 2 * size
+    c.pending[gold.n] = 0
+    return True
+
+
+cdef void search_end(SearchC* c) noexcept nogil:
+    free(c.stack)
+    free(c.seen)
+    free(c.steps)
+    free(c.forks)
+    free(c.best_steps)
+
+
+cdef const MinimalC* minimal_of(const GoldC* gold) noexcept nogil:
+    """The tables of the tree, made when they are asked for first; NULL: there is no memory."""
+    cdef const MinimalC* known = <const MinimalC*>tables_of(gold, <const void*>minimal_of)
+    cdef MinimalC made
+    cdef MinimalC* found = NULL
+    cdef SearchC c
+    if known != NULL:
+        return known
+    memset(&made, 0, sizeof(MinimalC))
+    if search_begin(gold, &c) and search_sentences(gold, &c, &made) == 0:
         with gil:
             try:
                 found = <MinimalC*>new_tables(
@@ -346,18 +363,12 @@ cdef const MinimalC* minimal_of(const GoldC* gold) noexcept nogil:
                 )
             except MemoryError:
                 pass
+    search_end(&c)
     if found == NULL:
-        free(minimal)
+        free(<void*>made.steps)
     else:
-        (<TablesC*>found - 1).more = minimal
-        found.steps = minimal
-        found.n = total
-        found.proven = proven
-    free(c.stack)
-    free(c.seen)
-    free(c.steps)
-    free(c.forks)
-    free(c.best_steps)
+        (<TablesC*>found - 1).more = <void*>made.steps
+        found[0] = made
     return found
 
 

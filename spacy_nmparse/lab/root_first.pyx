@@ -83,7 +83,7 @@ cdef bint can_shift(const StateC* s, int k) noexcept nogil:
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     push_in_view(s, &v, False)
-    return missed_start(s, gold) + rest(s, gold, &v)
+    return missed_start(s, gold) + root_first_rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s0, b0|B, A) => (S|s0|b0, B, A + s0 -l-> b0). Of the last word only where all
@@ -99,7 +99,7 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
     cdef ViewC v = view(s)
     cdef int errors = missed_start(s, gold) + least_error(s, gold, S(s, 0), B(s, 0))
     push_in_view(s, &v, True)
-    return errors + rest(s, gold, &v)
+    return errors + root_first_rest(s, gold, &v)
 
 
 # LEFT-ARC(l): (S|s0, b0|B, A) => (S, b0|B, A + b0 -l-> s0). s0 is a word without a head.
@@ -112,7 +112,7 @@ cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
     cdef ViewC v = view(s)
     v.below -= 1
     v.has_left = True
-    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + root_first_rest(s, gold, &v)
 
 
 # REDUCE: (S|s0, B, A) => (S, B, A). s0 has a head. single_root: ROOT's child only when the buffer
@@ -132,7 +132,7 @@ cdef void do_reduce(StateC* s, int k, int l, int push_label) noexcept nogil:
 cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return rest(s, gold, &v)
+    return root_first_rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when the
@@ -145,7 +145,7 @@ cdef bint can_break(const StateC* s, int k) noexcept nogil:
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + root_first_rest(s, gold, &v)
 
 
 # Losses.
@@ -202,7 +202,7 @@ cdef int lost_to_heads(
     return max(least, 0)
 
 
-cdef int inner(
+cdef int root_first_inner(
     const StateC* s, const GoldC* gold, const ViewC* v, int p, int e, int* forced
 ) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e.
@@ -234,7 +234,7 @@ cdef int inner(
     return lost + forced[0]
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+cdef int root_first_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
     cdef int n = gold.n
     cdef int p = lowest_headless(s, v)
@@ -244,7 +244,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
     cdef int forced = 0
     cdef int i, e, w, loss
     if not s.system.segment:
-        return inner(s, gold, v, p, n, &forced)
+        return root_first_inner(s, gold, v, p, n, &forced)
     if v.closed:
         return errors_behind(s, gold, v.b)
     for i in range(1, height(v)):
@@ -252,7 +252,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
         far = max(far, last_child(gold, w) if is_headed(s, v, i) else far_end(gold, w))
     for e in range(v.b, n):
         if may_end(s, gold, e) and (e > v.b or not (v.has_left or p != NONE)):
-            loss = inner(s, gold, v, p, e, &forced) + missed
+            loss = root_first_inner(s, gold, v, p, e, &forced) + missed
             loss += errors_behind(s, gold, e)
             least = loss if least == NONE else min(least, loss)
             # Where the sentence goes on, an arc that is lost here may be had.
@@ -260,7 +260,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
                 return least
         missed += gold.sent_start[e] == 1 and e > s.start
         far = max(far, far_end(gold, e))
-    loss = inner(s, gold, v, p, n, &forced) + missed
+    loss = root_first_inner(s, gold, v, p, n, &forced) + missed
     return loss if least == NONE else min(least, loss)
 
 
@@ -322,7 +322,7 @@ cdef class RootFirstArcEager(MoveTable):
             self.texts["REDUCE"] += " The child of ROOT stays until the buffer is empty."
         self.c.projective = True
         self.c.start = root_at_bottom
-        self.c.rest = rest
+        self.c.rest = root_first_rest
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(REDUCE, can_reduce, do_reduce, NULL, reduce_rest)

@@ -282,7 +282,9 @@ cdef int mark_cycles(
     return cycles
 
 
-cdef int inner(const StateC* s, const GoldC* gold, const PlanarViewC* v, int e) noexcept nogil:
+cdef int planar_inner(
+    const StateC* s, const GoldC* gold, const PlanarViewC* v, int e
+) noexcept nogil:
     """Headless words of the sentence that lose their gold head when it ends before e; and words
     behind it, where two planes do not hold all gold arcs."""
     cdef PlanesC* p = planar_tables(gold)
@@ -349,11 +351,11 @@ cdef int sentence_end(const StateC* s, const GoldC* gold, const PlanarViewC* v) 
     return n
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const PlanarViewC* v) noexcept nogil:
+cdef int planar_rest(const StateC* s, const GoldC* gold, const PlanarViewC* v) noexcept nogil:
     """Errors to come: in headless words from the start of the sentence on, and in undecided starts.
     """
     cdef int e = sentence_end(s, gold, v)
-    cdef int loss = inner(s, gold, v, e)
+    cdef int loss = planar_inner(s, gold, v, e)
     if s.system.segment and s.start < v.b < s.n and not starts_here(s, v):
         loss += gold.sent_start[v.b] == 1
     return loss + (behind(s.system, gold, e) if e < s.n else 0)
@@ -364,20 +366,20 @@ cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     v.pushed = s.b
     v.b += 1
     v.closed = 0
-    return missed_start(s, gold) + rest(s, gold, &v)
+    return missed_start(s, gold) + planar_rest(s, gold, &v)
 
 
 cdef int reduce_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.n_stack -= 1
-    return rest(s, gold, &v)
+    return planar_rest(s, gold, &v)
 
 
 cdef int arc_rest(const StateC* s, const GoldC* gold, int head, int dependent) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.head = head
     v.dependent = dependent
-    return least_error(s, gold, head, dependent) + rest(s, gold, &v)
+    return least_error(s, gold, head, dependent) + planar_rest(s, gold, &v)
 
 
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
@@ -391,17 +393,18 @@ cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogi
 cdef int switch_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
     v.closed = STACK
-    return rest(s, gold, &v)
+    return planar_rest(s, gold, &v)
 
 
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
-    return inner(s, gold, &v, s.b) + behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
+    cdef int loss = planar_inner(s, gold, &v, s.b) + behind(s.system, gold, s.b)
+    return loss + (gold.sent_start[s.b] == 0)
 
 
 cdef int planar_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef PlanarViewC v = planar_view(s)
-    cdef int loss = settled(s, gold) + rest(s, gold, &v)
+    cdef int loss = settled(s, gold) + planar_rest(s, gold, &v)
     cdef int roots = 0
     cdef int w
     for w in range(s.start):  # headless words of the sentences that BREAK has closed
@@ -462,18 +465,18 @@ cdef int wanted_move(
     return find_move(s, candidates, n, name, 1)
 
 
-cdef void start(StateC* s) noexcept nogil:
+cdef void planar_start(StateC* s) noexcept nogil:
     s.n_own = N_ARRAYS
     s.numbers[N_OTHER] = 0
     s.numbers[PLANE] = 0
     s.numbers[SWITCHED] = 0
 
 
-cdef bint is_final(const StateC* s) noexcept nogil:
+cdef bint planar_is_final(const StateC* s) noexcept nogil:
     return s.b == s.n
 
 
-cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+cdef bint planar_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
     cdef int i
     if not words_alike(a, b, first) or a.numbers[SWITCHED] != b.numbers[SWITCHED]:
         return False
@@ -483,7 +486,7 @@ cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
     return a.numbers[N_OTHER] == b.numbers[N_OTHER]
 
 
-cdef void focus(StateC* s, int a, int b) noexcept nogil:
+cdef void planar_focus(StateC* s, int a, int b) noexcept nogil:
     """The later word is the first of the buffer, and the earlier one all that is on the stack."""
     s.b = max(a, b)
     s.stack[0] = min(a, b)
@@ -522,10 +525,10 @@ cdef class TwoPlanar(MoveTable):
             "T0", "T1", "T0*B0", "T0.label", "B0.label", "T0-B0.distance", "switched",
             "S0-B0.crossed", "S0-B0.headless",
         )
-        self.c.start = start
-        self.c.is_final = is_final
-        self.c.alike = alike
-        self.c.focus = focus
+        self.c.start = planar_start
+        self.c.is_final = planar_is_final
+        self.c.alike = planar_alike
+        self.c.focus = planar_focus
         self.c.derive = derive_planes
         self.c.loss = planar_loss
         use_static(&self.c, wanted_move)

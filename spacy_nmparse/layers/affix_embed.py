@@ -32,6 +32,7 @@ from spacy_nmparse.layers.digest import digest
 from spacy_nmparse.layers.hash_tables import HashTables
 from spacy_nmparse.layers.known_words import WORTH, KnownWords, Repeated
 from spacy_nmparse.layers.mixing import mixer, runs_here, take_gradients
+from spacy_nmparse.layers.parameters import check_least
 from spacy_nmparse.layers.products import HAS_TILES
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
 from spacy_nmparse.layers.word_types import find_types
@@ -58,10 +59,8 @@ def AffixEmbed(
     Args:
         width: of the vectors that come out.
         embed_width: of each table's.
-        prefixes: lengths of the beginnings, in letters.
-        suffixes: lengths of the ends.
-        rows: of the norms' table.
-        affix_rows: of each of the other tables.
+        prefixes, suffixes: lengths of the beginnings and of the ends, in letters.
+        rows, affix_rows: of the norms' table, and of each of the other tables.
         maxout_pieces: of the layer that mixes them.
         word_dropout: share of a batch's different words that hide their norm in training.
         dropout_factor: training drops columns of the tables at this multiple of its rate, at most
@@ -76,26 +75,17 @@ def AffixEmbed(
         ValueError: a size or a length below 1, a length that is no whole number or is there
             twice, a share that is none, or a factor below 0.
     """
-    sizes = (width, embed_width, rows, affix_rows, maxout_pieces)
-    if min(*sizes, *prefixes, *suffixes) < 1:
-        raise ValueError(
-            f"AffixEmbed: width {width}, embed_width {embed_width}, rows {rows}, affix_rows "
-            f"{affix_rows}, maxout_pieces {maxout_pieces} and the lengths of prefixes "
-            f"{list(prefixes)} and suffixes {list(suffixes)} must be at least 1."
-        )
-    for name, lengths in (("prefixes", prefixes), ("suffixes", suffixes)):
-        if any(length != int(length) for length in lengths):
-            raise ValueError(f"AffixEmbed: {name} {list(lengths)} must be whole numbers.")
-        if len(set(lengths)) < len(lengths):
-            raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
+    sizes = {"width": width, "embed_width": embed_width, "rows": rows, "affix_rows": affix_rows}
+    check_least("AffixEmbed", 1, **sizes, maxout_pieces=maxout_pieces)
+    check_least("AffixEmbed", 0, dropout_factor=dropout_factor)
     if not 0 <= word_dropout < 1:
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
-    if not dropout_factor >= 0:
-        raise ValueError(f"AffixEmbed: dropout_factor {dropout_factor} must be at least 0.")
-    sizes_of_tables = [rows] + [affix_rows] * (1 + len(prefixes) + len(suffixes))
-    tables = HashTables(embed_width, sizes_of_tables, dropout_factor)
-    static = StaticVectors(width, dropout=0.0) if include_static_vectors else None
-    words = tables if static is None else beside(tables, static)
+    check_lengths("prefixes", prefixes)
+    check_lengths("suffixes", suffixes)
+    n_affixes = len(prefixes) + len(suffixes)
+    words: Model = HashTables(embed_width, [rows] + [affix_rows] * (1 + n_affixes), dropout_factor)
+    if include_static_vectors:
+        words = beside(words, StaticVectors(width, dropout=0.0))
     mix = Maxout(width, words.get_dim("nO"), nP=maxout_pieces, normalize=True)
     return Model(
         "nmparse_affix_embed",
@@ -111,6 +101,14 @@ def AffixEmbed(
             "known_words": KnownWords(),
         },
     )
+
+
+def check_lengths(name: str, lengths: Sequence[int]) -> None:
+    """Raise ValueError where a length of affixes is below 1, no whole number or there twice."""
+    if any(length != int(length) or length < 1 for length in lengths):
+        raise ValueError(f"AffixEmbed: {name} {list(lengths)} must be whole numbers from 1 on.")
+    if len(set(lengths)) < len(lengths):
+        raise ValueError(f"AffixEmbed: {name} {list(lengths)} has a length twice.")
 
 
 def init(model: Model, X: Any = None, Y: Any = None) -> None:

@@ -26,6 +26,7 @@ from thinc.types import Floats2d
 
 from spacy_nmparse.layers.known_words import KnownWords, Repeated
 from spacy_nmparse.layers.mixing import mixer, new_seed, runs_here, take_gradients, word_products
+from spacy_nmparse.layers.parameters import check_least
 
 #: Words whose products are kept: of the default encoder, 3.5 KB each.
 MOST = 10_000
@@ -48,11 +49,9 @@ def MaxoutWindowEncoder(
     Raises:
         ValueError: a width, a number of pieces or a depth below 1, or a window below 0.
     """
-    if min(width, maxout_pieces, depth) < 1 or window_size < 0:
-        raise ValueError(
-            f"MaxoutWindowEncoder: width {width}, maxout_pieces {maxout_pieces} and depth {depth} "
-            f"must be at least 1, and window_size {window_size} at least 0."
-        )
+    name = "MaxoutWindowEncoder"
+    check_least(name, 1, width=width, maxout_pieces=maxout_pieces, depth=depth)
+    check_least(name, 0, window_size=window_size)
     theirs = SpacyEncoder(width, window_size, maxout_pieces, depth)
     return Model(
         "window_encoder",
@@ -119,8 +118,7 @@ class Run:
                 self.normalized[i],
                 lengths,
                 windows[i],
-                reach_in=reaches[i - 1] if i else 0,
-                reach_out=reaches[i],
+                reach=(reaches[i - 1] if i else 0, reaches[i]),
                 with_far=reaches[i] < seen[i],
                 rate=rates[i],
                 seed=new_seed() if rates[i] else 0,

@@ -44,18 +44,24 @@ cdef struct place_t:
     ptrdiff_t first         # the input row of its first word
 
 
+cdef struct block_t:        # rows that are computed together
+    ptrdiff_t row           # the first of them
+    ptrdiff_t n
+    float* products         # W x of each: the first pieces of all units, then the second ones
+    const float* own[BLOCK]  # what is added to each at the end
+
+
 cdef class MaxoutNorm:
     """The layer for one batch.
 
     Args:
-        W: float32 (width * pieces, inputs), pieces of a unit side by side.
-        weights: the same, packed as pieces; those of windows exact.
-        b: float32 (width * pieces,).
-        gain, shift: float32 (width,), of the layer normalization.
+        parameters: float32 arrays: W (width * pieces, inputs), pieces of a unit side by side; b
+            (width * pieces,); gain and shift of the layer normalization (width,).
+        weights: W packed as pieces; those of windows exact.
         lengths: int32, words of each sequence, each at least 1.
         window: words to either side that a window has; -1: no windows.
-        reach_in, reach_out: places before and behind each sequence that have rows of their own,
-            among inputs and among outputs.
+        reach: how many places before and behind each sequence have rows of their own: among the
+            inputs, and among the outputs.
         with_far: whether row 0 of the outputs is computed; only with windows.
         rate: of dropout.
         seed: of dropout.
@@ -71,6 +77,7 @@ cdef class MaxoutNorm:
     cdef const int[::1] lengths
     cdef const float[:, ::1] X
     cdef int width, pieces, n_in, window, input_width, first_row, with_windows
+    cdef int step        # products of a row
     cdef ptrdiff_t reach_in, reach_out, n_inputs, n_rows
     cdef uint32_t limit, seed
     cdef float scale
@@ -79,14 +86,16 @@ cdef class MaxoutNorm:
     cdef object learned
 
     def __cinit__(
-        self, W, Weights weights, b, gain, shift, lengths, int window=-1, int reach_in=0,
-        int reach_out=0, bint with_far=False, double rate=0.0, seed=0
+        self, parameters, Weights weights, lengths, int window=-1, reach=(0, 0),
+        bint with_far=False, double rate=0.0, seed=0
     ):
         cdef ptrdiff_t n_words = 0
         cdef ptrdiff_t i
+        cdef int reach_in, reach_out
+        reach_in, reach_out = reach
         if window >= 0 and weights.pairs is not None:
             raise ValueError("MaxoutNorm: the weights of windows must be exact.")
-        self.W, self.gain, self.shift = W, gain, shift
+        self.W, b, self.gain, self.shift = parameters
         self.packed = weights
         self.weights = &weights.c
         self.lengths = lengths
@@ -96,7 +105,8 @@ cdef class MaxoutNorm:
                 raise ValueError(f"MaxoutNorm: sequence {i} has {self.lengths[i]} words.")
         self.check_sizes(window, reach_in, reach_out, rate)
         self.width = <int>self.gain.shape[0]
-        self.pieces = <int>self.W.shape[0] // self.width
+        self.step = <int>self.W.shape[0]
+        self.pieces = self.step // self.width
         self.b = numpy.ascontiguousarray(
             b.reshape(self.width, self.pieces).T, dtype="float32"
         ).ravel()
@@ -131,7 +141,7 @@ cdef class MaxoutNorm:
                 f"MaxoutNorm: {n_in} inputs, but windows reach over {window} words of {width}."
             )
         if min(reach_in, reach_out) < 0 or (window < 0 and reach_in != reach_out):
-            raise ValueError(f"MaxoutNorm: reach_in {reach_in}, reach_out {reach_out}.")
+            raise ValueError(f"MaxoutNorm: reach {reach_in, reach_out}.")
         if not 0 <= rate <= 1:
             raise ValueError(f"MaxoutNorm: the rate of dropout is 0 to 1, not {rate}.")
         return 0
@@ -153,78 +163,77 @@ cdef class MaxoutNorm:
         Raises:
             ValueError: another number of inputs, or products of other words.
         """
-        cdef ptrdiff_t n, row
-        cdef ptrdiff_t step = self.width * self.pieces
-        cdef float* outputs
-        cdef float* best
-        cdef float* shrink
-        cdef uint8_t* winners = NULL
-        cdef bint known = products_of is not None
-        cdef const float[:, ::1] inputs, of_words
-        cdef const int64_t[::1] rows_of
-        cdef float[:, ::1] Y
-        cdef float[:, ::1] bests
-        cdef float[:, ::1] shrinks
-        cdef float[:, ::1] products, windows
-        cdef uint8_t[:, ::1] winners_view
+        cdef block_t block
         cdef place_t place
-        cdef const float* own[BLOCK]
-        inputs = X
-        if inputs.shape[0] != self.n_inputs or inputs.shape[1] != self.input_width:
-            raise ValueError(
-                f"MaxoutNorm: inputs {X.shape}, not {self.n_inputs, self.input_width}."
-            )
-        self.X = inputs
-        if known:
+        cdef ptrdiff_t kept
+        cdef const float[:, ::1] of_words = None
+        cdef const int64_t[::1] rows_of = None
+        cdef float[:, ::1] Y, bests, shrinks, products, windows
+        cdef uint8_t[:, ::1] winners = None
+        self.X = X
+        if products_of is not None:
             of_words, rows_of = products_of
-            if of_words.shape[1] != self.n_in // self.input_width * step:
-                raise ValueError(f"MaxoutNorm: products of words {products_of[0].shape}.")
-            if rows_of.shape[0] != self.n_inputs:
-                raise ValueError(
-                    f"MaxoutNorm: products of {rows_of.shape[0]} words, not {self.n_inputs}."
-                )
-            for row in range(1, self.n_inputs):
-                if not 0 <= rows_of[row] < of_words.shape[0]:
-                    raise ValueError(
-                        f"MaxoutNorm: input {row} has no products: row {rows_of[row]} of "
-                        f"{of_words.shape[0]}."
-                    )
-        n_kept = self.n_rows if learn else min(self.n_rows, BLOCK)
+        self.check_inputs(of_words, rows_of)
         Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
-        if self.first_row:
-            Y_array[0] = 0
+        Y_array[:self.first_row] = 0
         if self.n_rows <= self.first_row:
             return Y_array
         if not self.with_windows:
             self.ready = Rows(X, self.packed)
+        n_kept = self.n_rows if learn else min(self.n_rows, BLOCK)
         Y = Y_array
         bests = numpy.empty((n_kept, self.width), dtype="float32")
         shrinks = numpy.empty((n_kept, 2), dtype="float32")
         if learn:
-            winners_view = numpy.empty((n_kept, self.width), dtype="uint8")
-            winners = &winners_view[0, 0]
-            self.learned = (bests, shrinks, winners_view)
-        outputs, best, shrink = &Y[0, 0], &bests[0, 0], &shrinks[0, 0]
-        n = min(self.n_rows, <ptrdiff_t>BLOCK)
-        products = numpy.empty((n, step), dtype="float32")
-        windows = numpy.empty((n, self.n_in), dtype="float32")
+            winners = numpy.empty((n_kept, self.width), dtype="uint8")
+            self.learned = (bests, shrinks, winners)
+        products = numpy.empty((min(self.n_rows, BLOCK), self.step), dtype="float32")
+        windows = numpy.empty((min(self.n_rows, BLOCK), self.n_in), dtype="float32")
+        block.products = &products[0, 0]
         with nogil:
             self.begin(&place)
-            row = self.first_row
-            while row < self.n_rows:
-                n = min(<ptrdiff_t>BLOCK, self.n_rows - row)
-                if known:
-                    self.add_up(&products[0, 0], step, own, &place, row, n, of_words, rows_of)
+            block.row = self.first_row
+            while block.row < self.n_rows:
+                block.n = min(<ptrdiff_t>BLOCK, self.n_rows - block.row)
+                if of_words is None:
+                    self.multiply(&block, &place, &windows[0, 0])
                 else:
-                    self.multiply(&products[0, 0], step, own, &place, row, n, &windows[0, 0])
+                    self.add_up(&block, &place, of_words, rows_of)
+                kept = block.row if learn else 0
                 self.finish(
-                    own, outputs + row * self.width, &products[0, 0], step, row, n,
-                    best + (row * self.width if learn else 0),
-                    shrink + (2 * row if learn else 0),
-                    winners + row * self.width if learn else NULL
+                    &block, &Y[block.row, 0], &bests[kept, 0], &shrinks[kept, 0],
+                    &winners[kept, 0] if learn else NULL
                 )
-                row += n
+                block.row += block.n
         return Y_array
+
+    cdef int check_inputs(
+        self, const float[:, ::1] of_words, const int64_t[::1] rows_of
+    ) except -1:
+        """Raise ValueError where the inputs are not as many, or products of words not theirs."""
+        cdef ptrdiff_t row
+        if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
+            raise ValueError(
+                f"MaxoutNorm: inputs {self.X.shape[0], self.X.shape[1]}, not "
+                f"{self.n_inputs, self.input_width}."
+            )
+        if of_words is None:
+            return 0
+        if of_words.shape[1] != self.n_in // self.input_width * self.step:
+            raise ValueError(
+                f"MaxoutNorm: products of words {of_words.shape[0], of_words.shape[1]}."
+            )
+        if rows_of.shape[0] != self.n_inputs:
+            raise ValueError(
+                f"MaxoutNorm: products of {rows_of.shape[0]} words, not {self.n_inputs}."
+            )
+        for row in range(1, self.n_inputs):
+            if not 0 <= rows_of[row] < of_words.shape[0]:
+                raise ValueError(
+                    f"MaxoutNorm: input {row} has no products: row {rows_of[row]} of "
+                    f"{of_words.shape[0]}."
+                )
+        return 0
 
     def backward(self, dY):
         """Compute the gradients.
@@ -239,24 +248,16 @@ cdef class MaxoutNorm:
         Raises:
             ValueError: gradients of other outputs, or ``forward`` was not told of this.
         """
-        cdef ptrdiff_t n, row, i, j
-        cdef int n_pieces = self.width * self.pieces
+        cdef ptrdiff_t n, row, i
         cdef const float[:, ::1] d_outputs = dY
-        cdef float[:, ::1] bests
-        cdef float[:, ::1] shrinks
-        cdef uint8_t[:, ::1] winners
         cdef float[:, ::1] windows, dZ
-        cdef float[:, ::1] room = numpy.empty((3, self.width), dtype="float32")
         cdef place_t place, again
-        dX_array = numpy.zeros((self.n_inputs, self.input_width), dtype="float32")
-        dW_array = numpy.zeros((n_pieces, self.n_in), dtype="float32")
-        db_array = numpy.zeros(n_pieces, dtype="float32")
-        d_norm_array = numpy.zeros((2, self.width), dtype="float32")
-        cdef float[:, ::1] dX = dX_array
-        cdef float[:, ::1] dW = dW_array
-        cdef float[::1] db = db_array
-        cdef float[:, ::1] d_norm = d_norm_array
-        result = dX_array, (dW_array, db_array, d_norm_array[0], d_norm_array[1])
+        cdef float[:, ::1] dX = numpy.zeros((self.n_inputs, self.input_width), dtype="float32")
+        cdef float[:, ::1] dW = numpy.zeros((self.step, self.n_in), dtype="float32")
+        cdef float[::1] db = numpy.zeros(self.step, dtype="float32")
+        cdef float[:, ::1] d_norm = numpy.zeros((2, self.width), dtype="float32")
+        d_parameters = (numpy.asarray(dW), numpy.asarray(db), *numpy.asarray(d_norm))
+        result = numpy.asarray(dX), d_parameters
         if d_outputs.shape[0] != self.n_rows or d_outputs.shape[1] != self.width:
             raise ValueError(
                 f"MaxoutNorm: gradients {dY.shape} of outputs {self.n_rows, self.width}."
@@ -265,48 +266,60 @@ cdef class MaxoutNorm:
             return result
         if self.learned is None:
             raise ValueError("MaxoutNorm: backward needs forward(X, learn=True) before it.")
-        bests, shrinks, winners = self.learned
         windows = numpy.empty((min(self.n_rows, BLOCK_BACK), self.n_in), dtype="float32")
-        dZ = numpy.empty((min(self.n_rows, BLOCK_BACK), n_pieces), dtype="float32")
-        with nogil:
-            self.begin(&place)
-            row = self.first_row
-            while row < self.n_rows:
-                n = min(<ptrdiff_t>BLOCK_BACK, self.n_rows - row)
-                again = place
+        dZ = numpy.empty((min(self.n_rows, BLOCK_BACK), self.step), dtype="float32")
+        self.begin(&place)
+        row = self.first_row
+        while row < self.n_rows:
+            n = min(<ptrdiff_t>BLOCK_BACK, self.n_rows - row)
+            again = place
+            self.unmix(dZ, d_outputs, d_norm, row, n)
+            with nogil:
                 for i in range(n):
-                    memcpy(&room[2, 0], &d_outputs[row + i, 0], self.width * sizeof(float))
-                    if self.limit:
-                        self.drop(&room[2, 0], row + i)
-                    nmp_centre(&room[0, 0], &bests[row + i, 0], &shrinks[row + i, 0], self.width)
-                    nmp_norm_back(
-                        &room[1, 0], &d_norm[0, 0], &d_norm[1, 0], &room[2, 0], &room[0, 0],
-                        &self.gain[0], shrinks[row + i, 1], self.width
-                    )
-                    memset(&dZ[i, 0], 0, n_pieces * sizeof(float))
-                    for j in range(self.width):
-                        dZ[i, j * self.pieces + winners[row + i, j]] = room[1, j]
-                    nmp_add(&db[0], &dZ[i, 0], n_pieces)
+                    nmp_add(&db[0], &dZ[i, 0], self.step)
                     self.copy_window(&windows[i, 0], &place, row + i)
                     self.move_on(&place, row + i)
                 sgemm(
-                    ROW_MAJOR, TRANSPOSED, AS_GIVEN, n_pieces, self.n_in, <int>n, 1.0, &dZ[0, 0],
-                    n_pieces, &windows[0, 0], self.n_in, 1.0, &dW[0, 0], self.n_in
+                    ROW_MAJOR, TRANSPOSED, AS_GIVEN, self.step, self.n_in, <int>n, 1.0, &dZ[0, 0],
+                    self.step, &windows[0, 0], self.n_in, 1.0, &dW[0, 0], self.n_in
                 )
                 sgemm(
-                    ROW_MAJOR, AS_GIVEN, AS_GIVEN, <int>n, self.n_in, n_pieces, 1.0, &dZ[0, 0],
-                    n_pieces, &self.W[0, 0], self.n_in, 0.0, &windows[0, 0], self.n_in
+                    ROW_MAJOR, AS_GIVEN, AS_GIVEN, <int>n, self.n_in, self.step, 1.0, &dZ[0, 0],
+                    self.step, &self.W[0, 0], self.n_in, 0.0, &windows[0, 0], self.n_in
                 )
                 for i in range(n):
-                    self.add_window(&dX[0, 0], &windows[i, 0], &again, row + i)
-                    if self.with_windows:
-                        nmp_add(
-                            &dX[self.input_row(&again, row + i, 0), 0], &d_outputs[row + i, 0],
-                            self.width
-                        )
+                    self.add_window(
+                        &dX[0, 0], &windows[i, 0], &d_outputs[row + i, 0], &again, row + i
+                    )
                     self.move_on(&again, row + i)
-                row += n
+            row += n
         return result
+
+    cdef int unmix(
+        self, float[:, ::1] dZ, const float[:, ::1] d_outputs, float[:, ::1] d_norm,
+        ptrdiff_t row, ptrdiff_t n
+    ) except -1:
+        """Fill dZ with the gradients of the products of n rows from ``row`` on, and add those of
+        gain and shift to d_norm."""
+        cdef const float[:, ::1] bests, shrinks
+        cdef const uint8_t[:, ::1] winners
+        cdef float[:, ::1] room = numpy.empty((3, self.width), dtype="float32")
+        cdef ptrdiff_t i, j
+        bests, shrinks, winners = self.learned
+        with nogil:
+            for i in range(n):
+                memcpy(&room[2, 0], &d_outputs[row + i, 0], self.width * sizeof(float))
+                if self.limit:
+                    self.drop(&room[2, 0], row + i)
+                nmp_centre(&room[0, 0], &bests[row + i, 0], &shrinks[row + i, 0], self.width)
+                nmp_norm_back(
+                    &room[1, 0], &d_norm[0, 0], &d_norm[1, 0], &room[2, 0], &room[0, 0],
+                    &self.gain[0], shrinks[row + i, 1], self.width
+                )
+                memset(&dZ[i, 0], 0, self.step * sizeof(float))
+                for j in range(self.width):
+                    dZ[i, j * self.pieces + winners[row + i, j]] = room[1, j]
+        return 0
 
     cdef void begin(self, place_t* place) noexcept nogil:
         """The place of the first row, row 0 of windows left out."""
@@ -360,76 +373,81 @@ cdef class MaxoutNorm:
             )
 
     cdef void add_window(
-        self, float* dX, const float* d_window, const place_t* place, ptrdiff_t row
+        self, float* dX, const float* d_window, const float* d_output, const place_t* place,
+        ptrdiff_t row
     ) noexcept nogil:
+        """Add the gradients of a row's window, and of the word itself, to those of the inputs."""
         cdef ptrdiff_t i
         for i in range(-self.window, self.window + 1):
             nmp_add(
                 dX + self.input_row(place, row, i) * self.input_width,
                 d_window + (i + self.window) * self.input_width, self.input_width
             )
+        if self.with_windows:
+            nmp_add(
+                dX + self.input_row(place, row, 0) * self.input_width, d_output, self.width
+            )
 
-    cdef void multiply(
-        self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
-        ptrdiff_t n, float* windows
-    ) noexcept nogil:
-        """W x of n rows, step numbers each: the first pieces of all units, then the second ones.
-        own: what is added to each row later; the place moves on behind the rows. windows: room
-        for (n, n_in)."""
+    cdef void multiply(self, block_t* block, place_t* place, float* windows) noexcept nogil:
+        """Fill a block. The place moves on behind its rows. windows: room for (n, n_in)."""
         cdef const float* rows[BLOCK]
         cdef ptrdiff_t i
-        for i in range(n):
-            if self.weights.plain == NULL and self.is_whole(place, row + i):
+        for i in range(block.n):
+            if self.weights.plain == NULL and self.is_whole(place, block.row + i):
                 rows[i] = &self.X[place.first + place.position - self.window, 0]
             else:
                 rows[i] = windows + i * self.n_in
-                self.copy_window(windows + i * self.n_in, place, row + i)
-            own[i] = &self.X[self.input_row(place, row + i, 0), 0]
-            self.move_on(place, row + i)
+                self.copy_window(windows + i * self.n_in, place, block.row + i)
+            block.own[i] = &self.X[self.input_row(place, block.row + i, 0), 0]
+            self.move_on(place, block.row + i)
         if self.with_windows:
-            multiply_rows(self.weights, rows, n, products, step)
+            multiply_rows(self.weights, rows, block.n, block.products, self.step)
         else:
-            multiply_ready(self.weights, &self.ready.c, row, n, products, step)
+            multiply_ready(
+                self.weights, &self.ready.c, block.row, block.n, block.products, self.step
+            )
 
     cdef void add_up(
-        self, float* products, ptrdiff_t step, const float** own, place_t* place, ptrdiff_t row,
-        ptrdiff_t n, const float[:, ::1] of_words, const int64_t[::1] rows_of
+        self, block_t* block, place_t* place, const float[:, ::1] of_words,
+        const int64_t[::1] rows_of
     ) noexcept nogil:
         """The same, of products of words: a window's is their sum."""
+        cdef float* products = block.products
         cdef ptrdiff_t i, j, word
-        for i in range(n):
-            memset(products, 0, step * sizeof(float))
+        for i in range(block.n):
+            memset(products, 0, self.step * sizeof(float))
             for j in range(-self.window, self.window + 1):
-                word = self.input_row(place, row + i, j)
+                word = self.input_row(place, block.row + i, j)
                 if word > 0:
                     nmp_add(
-                        products, &of_words[rows_of[word], (j + self.window) * step], <int>step
+                        products, &of_words[rows_of[word], (j + self.window) * self.step],
+                        self.step
                     )
-            own[i] = &self.X[self.input_row(place, row + i, 0), 0]
-            self.move_on(place, row + i)
-            products += step
+            block.own[i] = &self.X[self.input_row(place, block.row + i, 0), 0]
+            self.move_on(place, block.row + i)
+            products += self.step
 
     cdef void finish(
-        self, const float** own, float* outputs, float* products, ptrdiff_t step,
-        ptrdiff_t row, ptrdiff_t n, float* best, float* shrink, uint8_t* winners
+        self, const block_t* block, float* outputs, float* best, float* shrink, uint8_t* winners
     ) noexcept nogil:
-        """What follows the products of n rows. winners: NULL where nothing is learned."""
+        """What follows the products of a block. winners: NULL where nothing is learned."""
+        cdef float* products = block.products
         cdef ptrdiff_t i
-        for i in range(n):
-            nmp_add(products, &self.b[0], <int>step)
+        for i in range(block.n):
+            nmp_add(products, &self.b[0], self.step)
             nmp_maxout(best, products, self.width, self.pieces)
             nmp_norm(outputs, shrink, best, &self.gain[0], &self.shift[0], self.width)
             if winners != NULL:
                 nmp_find_winners(winners, products, self.width, self.pieces)
                 winners += self.width
             if self.limit:
-                self.drop(outputs, row + i)
+                self.drop(outputs, block.row + i)
             if self.with_windows:
-                nmp_add(outputs, own[i], self.width)
+                nmp_add(outputs, block.own[i], self.width)
             best += self.width
             shrink += 2
             outputs += self.width
-            products += step
+            products += self.step
 
     cdef void drop(self, float* values, ptrdiff_t row) noexcept nogil:
         """Dropout of a row's numbers, the same ones each time."""

@@ -51,16 +51,9 @@ def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> 
             f"another configuration."
         )
     W = _plain(weights)
-    return MaxoutNorm(
-        W.reshape(-1, n_in),
-        packed(W, pieces=pieces, exact=window >= 0),
-        _plain(bias).reshape(-1),
-        _plain(gain),
-        _plain(shift),
-        lengths,
-        window,
-        **options,
-    )
+    parameters = (W.reshape(-1, n_in), _plain(bias).reshape(-1), _plain(gain), _plain(shift))
+    exact = packed(W, pieces=pieces, exact=window >= 0)
+    return MaxoutNorm(parameters, exact, lengths, window, **options)
 
 
 def word_products(

@@ -1,5 +1,5 @@
-"""Making parameters: their first values, more rows, and a new number for their model; whether they
-are finite."""
+"""Making parameters: their first values, more rows, and a new number for their model; checks of
+sizes and values."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ def renew(model: Model) -> None:
 def not_run(model: Model, X: Any, is_train: bool) -> Any:
     """The forward pass of a model that is made for its number."""
     raise NotImplementedError
+
+
+def check_least(layer: str, least: float, **values: float) -> None:
+    """Raise ValueError, with the name of the layer and all the values, where one is below ``least``
+    or no number."""
+    if not all(value >= least for value in values.values()):
+        listed = ", ".join(f"{name} {value}" for name, value in values.items())
+        raise ValueError(f"{layer}: {listed} must be at least {least}.")
 
 
 def is_finite(array: Any) -> bool:

@@ -18,8 +18,8 @@ cdef struct WeightsC:
 cdef struct RowsC:
     ptrdiff_t width
     const float* numbers    # (rows, width)
-    ptrdiff_t n_pairs       # of a row
-    const int32_t* pairs    # (rows, n_pairs), the numbers rounded; NULL: not rounded
+    ptrdiff_t row_pairs     # int32 numbers of a row, each of them two rounded ones
+    const int32_t* pairs    # (rows, row_pairs), the numbers rounded; NULL: not rounded
     const float* scales     # (rows,): of these integers
 
 

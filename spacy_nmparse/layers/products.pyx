@@ -49,7 +49,8 @@ HAS_FIXED = bool(nmp_has_fixed())
 #: Whether a row's product has the same bits whatever other rows stand beside it.
 HAS_TILES = bool(nmp_has_tiles())
 
-# By number of an array: a weak reference to it, the number of its content, and its weights.
+# What was packed before. Arrays have no hash: the key is an array's id, and the entry's weak
+# reference tells whether that is still the array's, and its digest whether its numbers are the same.
 _known = {}
 
 
@@ -183,8 +184,8 @@ cdef class Weights:
         if self.pairs is None or (ready is not None and ready.c.pairs is NULL):
             ready = None
         if self.pairs is not None and ready is None:
-            block.n_pairs = nmp_pairs(self.c.n_in)
-            room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * block.n_pairs, dtype="int32")
+            block.row_pairs = nmp_pairs(self.c.n_in)
+            room = numpy.empty(min(m, <ptrdiff_t>BLOCK) * block.row_pairs, dtype="int32")
             block.pairs, block.scales = &room[0], scales
         with nogil:
             while done < m:
@@ -200,7 +201,7 @@ cdef class Weights:
                     else:
                         for i in range(n):
                             scales[i] = nmp_fix_row(
-                                &room[i * block.n_pairs], rows[i], self.c.n_in
+                                &room[i * block.row_pairs], rows[i], self.c.n_in
                             )
                         multiply_ready(&self.c, &block, 0, n, to, step)
                 done += n
@@ -219,14 +220,14 @@ cdef class Rows:
         cdef float[::1] scales
         cdef ptrdiff_t i
         self.numbers = numpy.asarray(A)
-        self.c.width, self.c.n_pairs = A.shape[1], nmp_pairs(A.shape[1])
+        self.c.width, self.c.row_pairs = A.shape[1], nmp_pairs(A.shape[1])
         self.pairs = self.scales = None
         if not A.size:
             return
         self.c.numbers = &A[0, 0]
         if weights.pairs is None:
             return
-        pairs = self.pairs = numpy.empty((A.shape[0], self.c.n_pairs), dtype="int32")
+        pairs = self.pairs = numpy.empty((A.shape[0], self.c.row_pairs), dtype="int32")
         scales = self.scales = numpy.empty(A.shape[0], dtype="float32")
         self.c.pairs, self.c.scales = &pairs[0, 0], &scales[0]
         with nogil:
@@ -248,7 +249,7 @@ cdef void multiply_ready(
         multiply_rows(weights, numbers, n, out, step)
     else:
         for i in range(n):
-            pairs[i] = rows.pairs + (first + i) * rows.n_pairs
+            pairs[i] = rows.pairs + (first + i) * rows.row_pairs
         nmp_multiply_fixed(
             out, step, pairs, n, weights.pairs, weights.n_in, weights.n_out, rows.scales + first,
             weights.scales

@@ -16,7 +16,7 @@ from thinc.api import Model, get_array_module, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
 from spacy_nmparse.layers.mixing import new_seed
-from spacy_nmparse.layers.parameters import SHAPES, uniform
+from spacy_nmparse.layers.parameters import SHAPES, check_least, uniform
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru_kernels import drop, run_backward, run_forward
 
@@ -37,8 +37,7 @@ def BiSRU(width: int) -> Model[Input, Any]:
     Raises:
         ValueError: a width below 1.
     """
-    if width < 1:
-        raise ValueError(f"BiSRU: width {width} must be at least 1.")
+    check_least("BiSRU", 1, width=width)
     return Model(
         "nmparse_bisru",
         forward,

@@ -13,6 +13,29 @@ cdef enum:
     TEXT
 
 
+cdef Py_ssize_t count_words(list docs) except -1:
+    cdef Doc doc
+    cdef Py_ssize_t n = 0
+    for doc in docs:
+        if doc is None:
+            raise TypeError("Documents are Docs, not None.")
+        n += doc.length
+    return n
+
+
+cdef inline uint64_t read_values(const TokenC* token, int n_columns, uint64_t* values) noexcept:
+    """What a word is told apart by, and a number made of it."""
+    cdef uint64_t key
+    cdef int column
+    values[NORM] = token.norm if token.norm else token.lex.norm
+    values[SHAPE] = token.lex.shape
+    values[TEXT] = token.lex.orth
+    key = values[NORM]
+    for column in range(1, n_columns):
+        key = key * <uint64_t>0x9E3779B97F4A7C15 + values[column]
+    return key
+
+
 def find_types(list docs, bint by_text):
     """Find the different words of documents: those of other norms or shapes.
 
@@ -27,20 +50,15 @@ def find_types(list docs, bint by_text):
         owners: int32 (different words,): the first document that has the word.
     """
     cdef Doc doc
-    cdef const TokenC* token
     cdef int d, i, column
     cdef int n_columns = 3 if by_text else 2
-    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t total = count_words(docs)
     cdef Py_ssize_t w = 0
     cdef Py_ssize_t n = 0
     cdef Py_ssize_t size = 16
     cdef Py_ssize_t slot
     cdef uint64_t key
     cdef uint64_t[3] values
-    for doc in docs:
-        if doc is None:
-            raise TypeError("Documents are Docs, not None.")
-        total += doc.length
     while size < 2 * total:
         size *= 2
     found_words = numpy.empty((total, n_columns), dtype="uint64")
@@ -55,13 +73,7 @@ def find_types(list docs, bint by_text):
     for d in range(len(docs)):
         doc = docs[d]
         for i in range(doc.length):
-            token = &doc.c[i]
-            values[NORM] = token.norm if token.norm else token.lex.norm
-            values[SHAPE] = token.lex.shape
-            values[TEXT] = token.lex.orth
-            key = values[NORM]
-            for column in range(1, n_columns):
-                key = key * <uint64_t>0x9E3779B97F4A7C15 + values[column]
+            key = read_values(&doc.c[i], n_columns, values)
             slot = <Py_ssize_t>((key ^ (key >> 32)) & <uint64_t>(size - 1))
             while slots[slot] >= 0 and keys[slots[slot]] != key:
                 slot = (slot + 1) & (size - 1)

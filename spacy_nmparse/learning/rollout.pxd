@@ -1,10 +1,10 @@
 """Training rollouts of greedy search."""
-from libc.stdint cimport int8_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from spacy_nmparse.search.choice cimport SearchC
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.search.sequences cimport Sequences
+from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.gold cimport Gold, GoldC
-from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef struct TeacherC:
@@ -28,6 +28,6 @@ cdef struct RolloutC:
 
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
 cdef int roll_out(
-    RolloutC* rollout, MoveTable system, Scorer scored, Gold gold, const int8_t* constraints,
-    int offset, int oracle
+    RolloutC* rollout, Sequences batch, Gold gold, int offset, int oracle
 ) except -1
+cdef Sequences sequences_of(lesson)

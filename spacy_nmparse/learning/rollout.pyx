@@ -13,7 +13,7 @@ configurations. With both, the loss is the number of configurations in which the
 import numpy
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int8_t, uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.search.choice cimport (
@@ -27,7 +27,6 @@ from spacy_nmparse.search.choice cimport (
     SystemC,
     begin_choice,
     begin_state,
-    check_batch,
     choose_label,
     find_moves,
     label_choice,
@@ -35,6 +34,7 @@ from spacy_nmparse.search.choice cimport (
     search_free,
     search_init,
 )
+from spacy_nmparse.search.sequences cimport Sequences
 from spacy_nmparse.search.step cimport make_move
 from spacy_nmparse.scorers.random cimport uniform
 from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
@@ -46,7 +46,6 @@ from spacy_nmparse.systems.table cimport (
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
-    MoveTable,
     apply_oracle,
     max_candidates,
     walk_to_end,
@@ -130,72 +129,83 @@ cdef bint learns_label(SearchC* search, const CandidateC* c) noexcept nogil:
     return c.learn == LEARN_LABEL and label_choice(search, c) == ARC_LABEL
 
 
-cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
-    """Learn by the gradient of the loss of the current configuration. Returns the best right
-    candidate."""
-    cdef SearchC* search = rollout.search
-    cdef const SystemC* system = search.system
+cdef double weigh_right(SearchC* search, int* right) noexcept nogil:
+    """Find the probability of what is right in the current configuration. Returns -log of it.
+
+    Fills search.values with the probability of each candidate, search.shares with each one's share
+    in what is right, and ``right`` with the candidate whose share is largest. Scores of labels are
+    remembered under ``CandidateC.ticket``; their gradient is filled with their probabilities.
+    """
     cdef const ScorerC* scorer = search.scorer
     cdef int n = search.n
+    cdef int i
     cdef CandidateC* c
-    cdef int i, label, right
     cdef float* d_labels
-    cdef float best_right, share, label_score
-    cdef double log_sum, all_right
-    cdef double loss = rollout.loss
     cdef float* labels = search.labels
-    cdef float* probability = search.values     # of each candidate; then the gradient of its score
-    cdef float* right_mass = search.shares      # of what is right about it
+    cdef float* mass = search.shares
     cdef double* log_mass = search.logs
-    cdef float weight = 1 if rollout.teacher is NULL else 1 - rollout.teacher.weight
-    memcpy(probability, search.scores, n * sizeof(float))
-    log_sum = softmax(probability, n, NULL)
-    # The mass of what is right. candidates[i].ticket: of its remembered label scores.
-    best_right = -1
-    right = 0
-    share = 0
+    cdef float best = -1
+    cdef float share = 0
+    cdef float label_score
+    cdef double log_sum, all_right
+    memcpy(search.values, search.scores, n * sizeof(float))
+    log_sum = softmax(search.values, n, NULL)
+    right[0] = 0
     for i in range(n):
         c = &search.candidates[i]
-        right_mass[i] = 0
+        mass[i] = 0
         log_mass[i] = -INFINITY
         if c.learn == LEARN_NOT:
             continue
-        right_mass[i] = probability[i]
+        mass[i] = search.values[i]
         log_mass[i] = search.scores[i] - log_sum
         if learns_label(search, c):
             c.ticket = scorer.score_labels(scorer.self, search.s, c, True, labels)
             label_score = labels[c.label]
-            log_mass[i] += label_score - softmax(labels, system.n_labels, search.mask)
+            log_mass[i] += label_score - softmax(labels, search.system.n_labels, search.mask)
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
-            memcpy(d_labels, labels, system.n_labels * sizeof(float))
-            right_mass[i] *= labels[c.label]
-        if right_mass[i] > best_right:
-            best_right = right_mass[i]
-            right = i
-        share += right_mass[i]
+            memcpy(d_labels, labels, search.system.n_labels * sizeof(float))
+            mass[i] *= labels[c.label]
+        if mass[i] > best:
+            best = mass[i]
+            right[0] = i
+        share += mass[i]
     if share > <float>1e-30:
-        loss -= log(share)
         for i in range(n):
-            right_mass[i] /= share
-    else:  # too small for floats
-        all_right = log_total(log_mass, n, NULL)
-        loss -= all_right
-        for i in range(n):
-            right_mass[i] = <float>exp(log_mass[i] - all_right)
-        right = argmax(right_mass, n, NULL)
-    rollout.loss += weight * (loss - rollout.loss)
-    # Gradients of -weight log(share).
+            mass[i] /= share
+        return -log(share)
+    all_right = log_total(log_mass, n, NULL)  # too small for floats
     for i in range(n):
+        mass[i] = <float>exp(log_mass[i] - all_right)
+    right[0] = argmax(mass, n, NULL)
+    return -all_right
+
+
+cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
+    """Learn by the gradient of the loss of the current configuration. Returns the best right
+    candidate."""
+    cdef SearchC* search = rollout.search
+    cdef const ScorerC* scorer = search.scorer
+    cdef float* gradient = search.values    # first: probabilities
+    cdef float weight = 1 if rollout.teacher is NULL else 1 - rollout.teacher.weight
+    cdef float part
+    cdef float* d_labels
+    cdef CandidateC* c
+    cdef int i, label, right
+    cdef double loss = rollout.loss + weigh_right(search, &right)
+    rollout.loss += weight * (loss - rollout.loss)
+    for i in range(search.n):
         c = &search.candidates[i]
-        probability[i] = weight * (probability[i] - right_mass[i])
+        part = search.shares[i]
+        gradient[i] = weight * (gradient[i] - part)
         if learns_label(search, c):
             d_labels = scorer.label_gradient(scorer.self, c.ticket)
-            for label in range(system.n_labels):
-                d_labels[label] *= weight * right_mass[i]
-            d_labels[c.label] -= weight * right_mass[i]
+            for label in range(search.system.n_labels):
+                d_labels[label] *= weight * part
+            d_labels[c.label] -= weight * part
     if rollout.teacher is not NULL:
-        rollout.loss += teach(rollout, probability)
-    scorer.learn(scorer.self, search.s, search.candidates, n, probability)
+        rollout.loss += teach(rollout, gradient)
+    scorer.learn(scorer.self, search.s, search.candidates, search.n, gradient)
     return right
 
 
@@ -244,7 +254,7 @@ cdef inline void choose_arc_label(
         choose_label(search, choice, ARC_LABEL)
 
 
-cdef bint step(void* walker, StateC* s) noexcept nogil:
+cdef bint learning_step(void* walker, StateC* s) noexcept nogil:
     """Learn from a configuration, and make the move of the model or of the oracle."""
     cdef RolloutC* rollout = <RolloutC*>walker
     cdef SearchC* search = rollout.search
@@ -281,50 +291,88 @@ cdef bint step(void* walker, StateC* s) noexcept nogil:
 
 
 cdef int roll_out(
-    RolloutC* rollout, MoveTable system, Scorer scored, Gold gold, const int8_t* constraints,
-    int offset, int oracle
+    RolloutC* rollout, Sequences batch, Gold gold, int offset, int oracle
 ) except -1:
     """Roll out one sequence.
 
     Args:
         rollout: what is learned, and the search, which has room for the sequence.
-        system: the transition system.
-        scored: the scores of the batch.
-        gold: the gold tree.
-        constraints: of the sequence's words.
+        batch: the sequences.
+        gold: the gold tree of this one.
         offset: the batch's word that is the first of the sequence.
         oracle: number of the oracle that was asked for.
     """
     cdef SearchC* search = rollout.search
-    system.bind(gold)
-    begin_state(search, &search.own_state, search.own_block, gold.c.n, constraints)
-    scored.begin(offset)
+    batch.system.bind(gold)
+    begin_state(
+        search, &search.own_state, search.own_block, gold.c.n, &batch.constraints[offset]
+    )
+    batch.scored.begin(offset)
     rollout.gold = &gold.c
     rollout.oracle = oracle_for(&gold.c, oracle)
     with nogil:
-        walk_to_end(search.s, step, rollout)
+        walk_to_end(search.s, learning_step, rollout)
         if search.scorer.learn_tree is not NULL:
             rollout.loss += search.scorer.learn_tree(search.scorer.self, rollout.gold)
     return 0
 
 
-def learn(
-    MoveTable system, Scorer scored, golds, constraints, oracle, float explore,
-    float dropout, seed, teachers=(), float weight=0
-):
+cdef class Teaching:
+    """Other scorers of a batch that have a share in the loss.
+
+    Args:
+        batch: the pupil's sequences.
+        teachers: their scores of the batch.
+        weight: their share in the loss, 0 to 1.
+
+    Raises:
+        ValueError: scores of another system or of other words.
+    """
+    cdef TeacherC c
+    cdef list scorers
+    cdef uintptr_t[::1] addresses
+    cdef float[:, ::1] room
+
+    def __cinit__(self, Sequences batch, teachers, float weight):
+        cdef Scorer teacher
+        cdef int i
+        size = max(max_candidates(&batch.system.c, batch.longest), batch.scored.c.label_stride)
+        self.scorers = list(teachers)
+        self.addresses = numpy.empty(len(self.scorers), dtype="uintp")
+        for i, teacher in enumerate(self.scorers):
+            teacher.check_system(batch.system)
+            if teacher.n_words != batch.n_words:
+                raise ValueError(
+                    f"A teacher scores {teacher.n_words} words, the pupil {batch.n_words}."
+                )
+            teacher.set_window(0, teacher.n_words)
+            self.addresses[i] = <uintptr_t>&teacher.c
+            size = max(size, teacher.c.label_stride)
+        self.room = numpy.empty((3, size), dtype="float32")
+        self.c.scorers = <const ScorerC**>&self.addresses[0]
+        self.c.n = len(self.scorers)
+        self.c.weight = weight
+        self.c.probabilities = &self.room[0, 0]
+        self.c.labels = &self.room[1, 0]
+        self.c.of_one = &self.room[2, 0]
+
+
+cdef Sequences sequences_of(lesson):
+    """The sequences of a ``Lesson``. Raises ValueError where there are none, and as Sequences."""
+    if not len(lesson.golds):
+        raise ValueError("There is no gold tree to learn from.")
+    lengths = [len(gold) for gold in lesson.golds]
+    return Sequences(lesson.system, lesson.scorer, lengths, lesson.constraints)
+
+
+def learn(lesson, oracle, float explore, seed):
     """Roll out a batch once and collect its gradients.
 
     Args:
-        system: the transition system.
-        scored: the scores of the batch, as the scorer's model gives them.
-        golds: a ``Gold`` for each sequence; their lengths add up to the words of the batch.
-        constraints: int8 (words,), as in ``greedy.parse``.
+        lesson: a ``Lesson``: the batch, its gold trees, and what is told of teachers and dropout.
         oracle: name of the oracle that judges (see ``oracle_for``).
         explore: probability of following the model instead of the oracle, at each step.
-        dropout: probability of dropping a hidden unit.
         seed: int that seeds exploration and dropout.
-        teachers: the scores of the batch by other models of the same system and labels.
-        weight: the teachers' share in the loss, 0 to 1; the oracle has the rest.
 
     Returns:
         (gradients, loss): what the model's backward pass takes; summed negative log likelihood.
@@ -333,58 +381,34 @@ def learn(
         ValueError: an oracle that the system does not have; golds, constraints or scores of other
             words; scores of another system; nothing to learn from.
     """
-    cdef int wanted = system.oracle_id(oracle)
+    cdef int wanted = lesson.system.oracle_id(oracle)
     cdef uint64_t random = (<uint64_t>seed) * 2 + 1
     cdef int offset = 0
     cdef Gold gold
-    cdef SearchC search
-    cdef TeacherC taught
-    cdef RolloutC rollout
-    cdef float[::1] probabilities, labels, of_one
-    cdef uintptr_t[::1] addresses
     cdef Scorer teacher
-    cdef int i
-    cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
-    golds = list(golds)
-    if not golds:
-        raise ValueError("There is no gold tree to learn from.")
-    sizes = numpy.asarray([len(gold) for gold in golds], dtype="intc")
-    cdef int longest = check_batch(system, scored, sizes, fixed)
+    cdef SearchC search
+    cdef RolloutC rollout
+    cdef Teaching teaching = None
+    cdef Sequences batch = sequences_of(lesson)
     rollout.search = &search
     rollout.loss = 0
     rollout.teacher = NULL
     rollout.explore = explore
     rollout.seed = &random
-    scored.begin_learning(dropout, seed)
-    scored.set_window(0, scored.n_words)
+    batch.scored.begin_learning(lesson.dropout, seed)
+    batch.scored.set_window(0, batch.n_words)
+    teachers = lesson.teachers()
     if len(teachers):
-        room = max(max_candidates(&system.c, longest), scored.c.label_stride)
-        addresses = numpy.empty(len(teachers), dtype="uintp")
-        for i, teacher in enumerate(teachers):
-            teacher.check_system(system)
-            if teacher.n_words != scored.n_words:
-                raise ValueError(
-                    f"A teacher scores {teacher.n_words} words, the pupil {scored.n_words}."
-                )
-            teacher.set_window(0, teacher.n_words)
-            addresses[i] = <uintptr_t>&teacher.c
-            room = max(room, teacher.c.label_stride)
-        probabilities, labels, of_one = numpy.empty((3, room), dtype="float32")
-        taught.scorers = <const ScorerC**>&addresses[0]
-        taught.n = len(teachers)
-        taught.weight = weight
-        taught.probabilities = &probabilities[0]
-        taught.labels = &labels[0]
-        taught.of_one = &of_one[0]
-        rollout.teacher = &taught
-    search_init(&search, &system.c, &scored.c, longest)
+        teaching = Teaching(batch, teachers, lesson.weight)
+        rollout.teacher = &teaching.c
+    search_init(&search, &batch.system.c, &batch.scored.c, batch.longest)
     search.completes = False
     try:
-        for gold in golds:
+        for gold in lesson.golds:
             for teacher in teachers:
                 teacher.begin(offset)
-            roll_out(&rollout, system, scored, gold, &fixed[offset], offset, wanted)
+            roll_out(&rollout, batch, gold, offset, wanted)
             offset += gold.c.n
     finally:
         search_free(&search)
-    return scored.gradients(), rollout.loss
+    return batch.scored.gradients(), rollout.loss

@@ -17,7 +17,7 @@ from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.roots import name_roots
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.projective import find_cycle
+from spacy_nmparse.systems.gold import find_cycle
 
 SHOWN = 8  # words around the one that a message is about
 
@@ -53,9 +53,9 @@ def find_fault(heads: Sequence[int | None], presets: Sequence[int]) -> Fault | N
     Returns:
         The first fault; None: they are part of such trees.
     """
-    cycle = find_cycle(heads)
-    if cycle is not None:
-        return Fault(cycle, "its head is below it")
+    cycle = find_cycle([None if head == word else head for word, head in enumerate(heads)])
+    if cycle:
+        return Fault(cycle[0], "its head is below it")
     spans = spanning(heads)
     root = None
     for word, head in enumerate(heads):

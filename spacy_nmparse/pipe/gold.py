@@ -15,6 +15,7 @@ from spacy_nmparse.pipe.doc_io import gold_parse, is_partial, parsed_tokens
 from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name, name_roots
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import check_acyclic, is_projective, lift, plain_label
+from spacy_nmparse.systems.reach import under, within
 
 
 class Parse(NamedTuple):
@@ -151,7 +152,7 @@ class GoldReader:
         """The gold tree of a parse; otherwise like ``read``."""
         gold = self._gold(parse)
         if constraints.any():
-            gold = gold.under(constraints.tolist())[0]
+            gold = under(gold, constraints.tolist())[0]
         return self._within_reach(gold)
 
     def from_parses(self, parses: Parses, names: Sequence[str]) -> list[Gold]:
@@ -222,7 +223,7 @@ class GoldReader:
 
     def _within_reach(self, gold: Gold) -> Gold:
         """Without the arcs that are too long for the system."""
-        return gold.within(self._max_length)[0] if self._max_length else gold
+        return within(gold, self._max_length)[0] if self._max_length else gold
 
     def _bad(self, example: Example, error: ValueError) -> ValueError:
         return ValueError(

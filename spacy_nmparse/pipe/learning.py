@@ -7,39 +7,15 @@ point of the group ``spacy_misc`` that the block names.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
 import spacy_nmparse.learning.rollout as rollout
+from spacy_nmparse.learning.lesson import Lesson
 from spacy_nmparse.pipe.schedule import Chance
-from spacy_nmparse.scorers.scorer import Scorer
-from spacy_nmparse.systems import Gold, TransitionSystem
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What one update learns from.
-
-    Attributes:
-        system: The transition system.
-        scorer: The model's scores of the batch.
-        golds: The gold trees.
-        constraints: int8 (words,), as in ``greedy.parse``.
-        dropout: Probability of dropping a hidden unit.
-        teachers: Gives the scores of the batch by other models; their choices are learned, too.
-        weight: The teachers' share in the loss; 0: there are none.
-    """
-
-    system: TransitionSystem
-    scorer: Scorer
-    golds: Sequence[Gold]
-    constraints: numpy.ndarray
-    dropout: float
-    teachers: Callable[[], Sequence[Scorer]] = tuple
-    weight: float = 0.0
+from spacy_nmparse.systems import TransitionSystem
 
 
 class GreedyLearning:
@@ -88,6 +64,4 @@ class GreedyLearning:
 
     def roll_out(self, lesson: Lesson, explore: float) -> tuple[Any, float]:
         """``learn`` by one greedy rollout for each tree."""
-        what = (lesson.system, lesson.scorer, lesson.golds, lesson.constraints, self.oracle)
-        how = (explore, lesson.dropout, numpy.random.randint(2**31))
-        return rollout.learn(*what, *how, lesson.teachers(), lesson.weight)
+        return rollout.learn(lesson, self.oracle, explore, numpy.random.randint(2**31))

@@ -15,6 +15,7 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Optimizer
 
 import spacy_nmparse.search.greedy as greedy
+from spacy_nmparse.learning.lesson import Lesson
 from spacy_nmparse.pipe import calibration, saving
 from spacy_nmparse.pipe.annotations import Arcs, Parses
 from spacy_nmparse.pipe.calibration import Calibration
@@ -24,7 +25,6 @@ from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.fingerprint import Fingerprint
 from spacy_nmparse.pipe.gold import GoldReader
 from spacy_nmparse.pipe.labels import LabelData
-from spacy_nmparse.pipe.learning import Lesson
 from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name
 from spacy_nmparse.pipe.settings import changed_settings, saved_settings
 from spacy_nmparse.pipe.tags import TagSet, collect

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.parameters import renew, spread, uniform
+from spacy_nmparse.layers.parameters import check_least, renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel, check_system
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
@@ -89,25 +89,12 @@ def ArcScorer(
         ValueError: an unknown feature or layer, sizes below 1, a weight or factor below 0, or
             n_pairs below 0 or above 64.
     """
-    sizes = (arc_width, hidden_width, context_width, maxout_pieces, projection_width)
-    if min(sizes) < 1:
-        raise ValueError(
-            f"ArcScorer: hidden_width {hidden_width}, context_width {context_width}, "
-            f"maxout_pieces {maxout_pieces}, "
-            f"projection_width {projection_width} and arc_width {arc_width} must be at least 1."
-        )
-    if min(tree_weight, tag_weight, dropout_factor) < 0 or not 0 <= n_pairs <= MOST_PAIRS:
-        raise ValueError(
-            f"ArcScorer: tree_weight {tree_weight}, tag_weight {tag_weight} and dropout_factor "
-            f"{dropout_factor} must be at least 0, n_pairs {n_pairs} between 0 and {MOST_PAIRS}."
-        )
-    unknown = set(features or ()) - set(FEATURES)
-    if unknown:
-        raise ValueError(f"ArcScorer: features are those of {LAYERS}, not of {sorted(unknown)}.")
-    names = {layer: list((features or {}).get(layer, FEATURES[layer])) for layer in LAYERS}
-    for layer in LAYERS:
-        if Features(names[layer]).token_facts:
-            raise ValueError(f"ArcScorer: no facts of tokens, as in {layer} {names[layer]}.")
+    sizes = {"hidden_width": hidden_width, "context_width": context_width, "arc_width": arc_width}
+    sizes |= {"maxout_pieces": maxout_pieces, "projection_width": projection_width}
+    check_least("ArcScorer", 1, **sizes)
+    check_least("ArcScorer", 0, tree_weight=tree_weight, dropout_factor=dropout_factor)
+    if not 0 <= n_pairs <= MOST_PAIRS:
+        raise ValueError(f"ArcScorer: n_pairs {n_pairs} must be between 0 and {MOST_PAIRS}.")
     model: Model[ScorerInput, ArcScorerKernel] = Model(
         "arc_scorer",
         forward,
@@ -124,7 +111,7 @@ def ArcScorer(
         params=dict.fromkeys(("project_W", "project_b", "word_W", "arc_W", "arc_b", *WEIGHTS)),
         attrs={
             "hooks": ArcScorerHooks(),
-            "features": names,
+            "features": feature_names(features or {}),
             "system": None,
             "dropout_rate": 0.0,
             "tree_weight": tree_weight,
@@ -134,6 +121,19 @@ def ArcScorer(
         },
     )
     return model
+
+
+def feature_names(chosen: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The features of each layer: the chosen ones, or the default ones. Raises ValueError for an
+    unknown layer or feature, and for facts of tokens."""
+    unknown = set(chosen) - set(FEATURES)
+    if unknown:
+        raise ValueError(f"ArcScorer: features are those of {LAYERS}, not of {sorted(unknown)}.")
+    names = {layer: list(chosen.get(layer, FEATURES[layer])) for layer in LAYERS}
+    for layer in LAYERS:
+        if Features(names[layer]).token_facts:
+            raise ValueError(f"ArcScorer: no facts of tokens, as in {layer} {names[layer]}.")
+    return names
 
 
 def shapes(model: Model) -> dict[str, tuple[int, ...]]:

@@ -350,21 +350,39 @@ cdef class ArcScorerKernel(Scorer):
         self.a.tree = &self.tree.c
         self.a.pair_size = pieces * self.pairs.c.width
         self.a.label_size = pieces * self.labels.c.width
-        width = self.context.c.width
-        n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
+        if not 0 <= n_pairs <= MOST_PAIRS:
+            raise ValueError(f"An arc scorer looks at 0 to {MOST_PAIRS} pairs, not {n_pairs}.")
+        self.a.n_pairs = n_pairs
+        self.lay_out(weights)
+        self.rows = WordRows(vectors, weights["word_W"], layers)
+        self.c.self = &self.a
+        self.c.n_labels = n_labels
+        self.c.label_stride = self.a.label_stride
+        self.c.notes_labels = False
+        self.c.begin = begin
+        self.c.score = score
+        self.c.score_labels = score_labels
+        self.c.learn = learn
+        self.c.label_gradient = label_gradient
+        self.c.keep = keep_configuration
+        self.c.recall = recall
+        self.c.learn_tree = learn_tree
+
+    cdef int lay_out(self, dict weights) except -1:
+        """Lay the weights of outputs out as the loops read them."""
+        cdef int n_outputs = self.a.n_moves + self.a.pair_size + self.a.label_size
+        cdef int now = self.a.n_moves + self.a.pair_size
         check_shapes(
             weights,
             {
-                "output_W": (n_outputs, width),
+                "output_W": (n_outputs, self.context.c.width),
                 "output_b": (n_outputs,),
                 "pair_W": (2, self.pairs.c.width),
                 "alpha": (2,),
-                "label_W": (n_labels, self.labels.c.width),
-                "label_b": (n_labels,),
+                "label_W": (self.a.n_labels, self.labels.c.width),
+                "label_b": (self.a.n_labels,),
             },
         )
-        self.rows = WordRows(vectors, weights["word_W"], layers)
-        now = self.a.n_moves + self.a.pair_size
         output_W = padded(weights["output_W"][:now].T)
         label_W = padded(weights["label_W"].T)
         self.a.output_stride = output_W.shape[-1]
@@ -379,22 +397,8 @@ cdef class ArcScorerKernel(Scorer):
         self.a.outputs = <float*>allocate(self.a.output_stride, sizeof(float))
         self.a.mixed = <float*>allocate(self.a.label_size, sizeof(float))
         self.labels.c.extra = self.a.mixed
-        self.c.self = &self.a
-        self.c.n_labels = n_labels
-        self.c.label_stride = self.a.label_stride
-        self.c.notes_labels = False
-        self.c.begin = begin
-        self.c.score = score
-        self.c.score_labels = score_labels
-        self.c.learn = learn
-        self.c.label_gradient = label_gradient
-        self.c.keep = keep_configuration
-        self.c.recall = recall
-        if not 0 <= n_pairs <= MOST_PAIRS:
-            raise ValueError(f"An arc scorer looks at 0 to {MOST_PAIRS} pairs, not {n_pairs}.")
-        self.a.n_pairs = n_pairs
-        self.c.learn_tree = learn_tree
         self.a.alpha = [float(x) for x in weights["alpha"]]
+        return 0
 
     def __dealloc__(self):
         free(self.a.outputs)

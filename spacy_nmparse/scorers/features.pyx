@@ -29,7 +29,7 @@ from importlib.metadata import entry_points
 from libc.stdint cimport uintptr_t
 
 from spacy_nmparse.systems.between cimport n_crossed, n_headless_between
-from spacy_nmparse.systems.state cimport NONE, B, S, nth_left_child, nth_right_child, root_child
+from spacy_nmparse.systems.state cimport NONE, B, S, root_child
 
 
 cdef enum:
@@ -159,14 +159,10 @@ cdef int find_word(
             w = NONE if w == s.n else s.head[w]
         elif w == s.n:  # ROOT has all its children on its left
             w = nth_root_child(s, hop - LEFT_1) if hop in (LEFT_1, LEFT_2) else NONE
-        elif hop == LEFT_1:
-            w = s.left_child[w]
-        elif hop == LEFT_2:
-            w = nth_left_child(s, w, 1)
-        elif hop == RIGHT_1:
-            w = s.right_child[w]
         else:
-            w = nth_right_child(s, w, 1)
+            w = s.left_child[w] if hop in (LEFT_1, LEFT_2) else s.right_child[w]
+            if hop in (LEFT_2, RIGHT_2) and w != NONE:
+                w = s.inward[w]
     return w
 
 

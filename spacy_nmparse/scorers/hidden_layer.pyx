@@ -28,7 +28,7 @@ from spacy_nmparse.layers.kernels cimport (
 from spacy_nmparse.layers.products cimport multiply_ready
 from spacy_nmparse.scorers.features cimport find_facts, find_words
 from spacy_nmparse.scorers.random cimport random_bits
-from spacy_nmparse.scorers.tape cimport tape_begin, tape_end, tape_write
+from spacy_nmparse.scorers.tape cimport TapeC, tape_begin, tape_end, tape_write
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport NONE
 
@@ -111,7 +111,7 @@ cdef int add_rows(
 cdef void run(LayerC* layer, const float* first) noexcept nogil:
     """Fill layer.hidden: the sum of the first row and of all that is not in it."""
     cdef const float* rows[2 + MAX_SLOTS + MAX_FACTS]
-    cdef int n_pairs = layer.features.n_slots - layer.features.n_singles
+    cdef int n_paired = layer.features.n_slots - layer.features.n_singles
     cdef int size = layer.pieces * layer.width
     cdef int i, n
     rows[0] = first
@@ -119,9 +119,9 @@ cdef void run(LayerC* layer, const float* first) noexcept nogil:
     if layer.extra is not NULL:
         rows[n] = layer.extra
         n += 1
-    for i in range(n_pairs):
+    for i in range(n_paired):
         rows[n + i] = word_row(layer, layer.words, layer.features.n_singles + i)
-    nmp_sum_rows(layer.pre, rows, n, n_pairs // 2, size)
+    nmp_sum_rows(layer.pre, rows, n, n_paired // 2, size)
     if layer.pieces > 1:
         nmp_maxout(layer.hidden, layer.pre, layer.width, layer.pieces)
     else:
@@ -427,29 +427,20 @@ cdef class Layer:
         """
         cdef int steps = self.c.tape.n_steps
         cdef int size = self.c.pieces * self.c.width
-        n_slots = self.c.features.n_slots
         if self.c.tape.failed:
             tape_end(&self.c.tape)
             raise MemoryError(f"No memory for more than {steps} training steps in one batch.")
         self.c.learning = False
-        result = {
-            "pad_rows": numpy.zeros((n_slots, 2, size), dtype="float32"),
-            "fact_rows": numpy.zeros(self.arrays[1].shape, dtype="float32"),
-            "bias": numpy.zeros(size, dtype="float32"),
-            "output_W": numpy.zeros(output_W.shape, dtype="float32"),
-            "output_b": numpy.zeros(output_W.shape[0], dtype="float32"),
+        shapes = {
+            "pad_rows": (self.c.features.n_slots, 2, size), "fact_rows": self.arrays[1].shape,
+            "bias": size, "output_W": output_W.shape, "output_b": output_W.shape[0],
         }
+        result = {name: numpy.zeros(shape, dtype="float32") for name, shape in shapes.items()}
         if not steps:
             return result
-        d_outputs = numpy.asarray(
-            tape_floats(self.c.tape.d_outputs, steps, self.c.tape.n_outputs)
-        )
-        hidden = numpy.asarray(tape_floats(self.c.tape.hidden, steps, self.c.width))
         cdef const float[:, ::1] d_hidden = None
         if self.c.tape.n_outputs > FEW_OUTPUTS:
-            result["output_W"] = matmul(d_outputs.T, hidden)
-            result["output_b"] = d_outputs.sum(axis=0)
-            d_hidden = matmul(d_outputs, output_W)
+            d_hidden = output_gradients(&self.c.tape, self.c.width, output_W, result)
         cdef const float[:, ::1] W = output_W
         cdef float[:, :, ::1] d_pads = result["pad_rows"]
         cdef float[:, ::1] d_facts = result["fact_rows"]
@@ -470,9 +461,18 @@ cdef class Layer:
             scatter(
                 &self.c, NULL if d_hidden is None else &d_hidden[0, 0], &W[0, 0], &into, &room[0]
             )
-        del hidden, d_outputs
         tape_end(&self.c.tape)
         return result
+
+
+cdef output_gradients(const TapeC* tape, int width, output_W, dict result):
+    """Put the gradients of the outputs' weights into ``result``, by products of matrices. Returns
+    the hidden layer's."""
+    d_outputs = numpy.asarray(tape_floats(tape.d_outputs, tape.n_steps, tape.n_outputs))
+    hidden = numpy.asarray(tape_floats(tape.hidden, tape.n_steps, width))
+    result["output_W"] = matmul(d_outputs.T, hidden)
+    result["output_b"] = d_outputs.sum(axis=0)
+    return matmul(d_outputs, output_W)
 
 
 def check_shapes(weights, shapes):

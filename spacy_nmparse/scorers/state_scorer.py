@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 
-from spacy_nmparse.layers.parameters import renew, spread, uniform
+from spacy_nmparse.layers.parameters import check_least, renew, spread, uniform
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
@@ -71,19 +71,12 @@ def StateScorer(
     Raises:
         ValueError: an unknown feature, sizes below 1, or a weight or factor below 0.
     """
-    if min(hidden_width, maxout_pieces, projection_width) < 1:
-        raise ValueError(
-            f"StateScorer: hidden_width {hidden_width}, maxout_pieces {maxout_pieces} and "
-            f"projection_width {projection_width} must be at least 1."
-        )
-    if min(tag_weight, dropout_factor) < 0:
-        raise ValueError(
-            f"StateScorer: tag_weight {tag_weight} and dropout_factor {dropout_factor} must be at "
-            f"least 0."
-        )
-    names = DEFAULT_FEATURES if features is None else tuple(features)
+    sizes = {"hidden_width": hidden_width, "maxout_pieces": maxout_pieces}
+    check_least("StateScorer", 1, **sizes, projection_width=projection_width)
+    check_least("StateScorer", 0, dropout_factor=dropout_factor)
+    names = list(DEFAULT_FEATURES if features is None else features)
     Features(names)  # raises on unknown names
-    model: Model[ScorerInput, StateScorerKernel] = Model(
+    return Model(
         "state_scorer",
         forward,
         init=init,
@@ -97,7 +90,7 @@ def StateScorer(
         params=dict.fromkeys(("project_W", "project_b", "word_W", *WEIGHTS)),
         attrs={
             "hooks": StateScorerHooks(),
-            "features": list(names),
+            "features": names,
             "default_features": features is None,
             "system": None,
             "dropout_rate": 0.0,
@@ -105,7 +98,6 @@ def StateScorer(
             "dropout_factor": dropout_factor,
         },
     )
-    return model
 
 
 def system_features(system: TransitionSystem) -> list[str]:

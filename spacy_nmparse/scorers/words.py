@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
 
 from spacy_nmparse.layers.blas import matmul
-from spacy_nmparse.layers.parameters import is_finite
+from spacy_nmparse.layers.parameters import check_least, is_finite
 from spacy_nmparse.layers.products import packed
 from spacy_nmparse.layers.sru import BiSRU, not_trained, run_layers
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput, recurrent_layers
@@ -36,13 +36,10 @@ def build_words(
         tag_weight: weight of the loss of tags; 0: they are not learned.
 
     Raises:
-        ValueError: a width below 0, or a depth below 1.
+        ValueError: a width or weight below 0, or a depth below 1.
     """
-    if width < 0 or depth < 1:
-        raise ValueError(
-            f"{name}: recurrent_width {width} must be at least 0, recurrent_depth {depth} at "
-            f"least 1."
-        )
+    check_least(name, 0, recurrent_width=width, tag_weight=tag_weight)
+    check_least(name, 1, recurrent_depth=depth)
     recurrent = [BiSRU(width) for _ in range(depth)] if width else []
     tags = {reference: Tagging() if tag_weight else None for reference in REFERENCES}
     layers = [tok2vec, *recurrent, *(layer for layer in tags.values() if layer is not None)]
@@ -96,19 +93,8 @@ def run_words(
     """
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(X.docs, is_train)
     lengths: Any = [v.shape[0] for v in vectors]
-    for doc, n_vectors in zip(X.docs, lengths, strict=True):
-        if n_vectors != len(doc):
-            raise ValueError(
-                f"The document {doc.text!r:.80} has {len(doc)} tokens, but {n_vectors} token "
-                f"vectors: run tok2vec after the components that merge or split tokens."
-            )
     flat: Any = model.ops.flatten(vectors)
-    width = model.get_ref("tok2vec").get_dim("nO")
-    if flat.size and flat.shape[1] != width:
-        raise ValueError(
-            f"Token vectors are {flat.shape[1]} wide, and the scorer was made for {width}: give "
-            f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
-        )
+    _check_vectors(X.docs, lengths, flat, model.get_ref("tok2vec").get_dim("nO"))
     if is_train and not is_finite(flat):
         raise FloatingPointError("token vectors are infinite, or no numbers")
     words = flat if X.rows is None else flat[X.rows]
@@ -140,6 +126,21 @@ def run_words(
 
     products = [packed(W).times(words) for W in weights]
     return words, products, stretches, None, backprop
+
+
+def _check_vectors(docs: Sequence[Doc], lengths: Sequence[int], flat: Any, width: int) -> None:
+    """Raise ValueError where tokens do not have one vector each, or one of another width."""
+    for doc, n_vectors in zip(docs, lengths, strict=True):
+        if n_vectors != len(doc):
+            raise ValueError(
+                f"The document {doc.text!r:.80} has {len(doc)} tokens, but {n_vectors} token "
+                f"vectors: run tok2vec after the components that merge or split tokens."
+            )
+    if flat.size and flat.shape[1] != width:
+        raise ValueError(
+            f"Token vectors are {flat.shape[1]} wide, and the scorer was made for {width}: give "
+            f"its tok2vec (a listener, say) the width of the tok2vec that makes them."
+        )
 
 
 def project(

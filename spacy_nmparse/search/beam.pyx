@@ -7,20 +7,19 @@ from math import inf
 
 import numpy
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int32_t, uintptr_t
+from libc.stdint cimport int8_t, int32_t
 
-from spacy_nmparse.search.choice cimport NONE, addresses, check_batch, write_tree
+from spacy_nmparse.search.sequences cimport Sequences, Found, OutputC
+from spacy_nmparse.search.choice cimport NONE, write_tree
 from spacy_nmparse.search.completion cimport complete
-from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC, OutputC
+from spacy_nmparse.search.hypotheses cimport BLIND, FINISHED, Beam, HypothesisC
 from spacy_nmparse.scorers.scorer cimport Scorer
-from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.table cimport MoveTable
 
 # Words of a longer sequence that are searched through at a time, at first.
 REACH = 128
-# Words whose tables are made by one matrix product.
-WINDOW = 512
+cdef enum:
+    WINDOW = 512    # words whose tables are made by one matrix product
 # Scores of one sequence of moves, taken from different hypotheses, differ by less.
 SAME = 1e-9
 
@@ -57,128 +56,147 @@ cdef list analyses(Beam beam, int first, int last, int n):
     return found
 
 
-cdef list search_batch(
-    MoveTable system, Scorer scored, const int[::1] lengths, const int8_t[::1] fixed, given,
-    int width, int n, int reach, const OutputC* out, double gap
-):
-    """Beam search through a batch.
+cdef class BeamSearch:
+    """Beam search through the sequences of a batch, each in windows of words.
 
     Args:
-        system: the transition system.
-        scored: the scores of the batch, as the scorer's model gives them.
-        lengths: number of words of each sequence.
-        fixed: constraints of the words.
-        given: as of ``greedy.parse``; such sequences are searched through at once.
+        batch: the sequences; those with a given tree are searched through at once.
         width: the most hypotheses at a time.
-        n: how many analyses of each part are wanted; one, if there is `out`.
+        n: how many analyses of each part are wanted; one, where they are written.
         reach: words of a longer sequence that are searched through at a time, at first.
-        out: where the best analyses go; NULL: they are returned.
         gap: hypotheses whose score is lower than the best one's by more are given up, but for
             unnormalized scorers.
+        found: where the best analyses are written; None: they are returned.
 
-    Returns:
-        For each sequence a list of parts, which begin with sentences: (first word, analyses), the
-        analyses being tuples (score, heads, labels, starts) of the part's words, best first; empty,
-        if there is `out`.
+    Raises:
+        ValueError: reach is below 1.
     """
-    cdef Beam beam = None
-    cdef OutputC here
-    cdef int words, n_left, base, length, done, why, wanted, settled
-    cdef int lookahead = max(<int>scored.lookahead, <int>system.lookahead)
-    cdef int first = 0
-    cdef int last = 0
-    cdef int offset = 0
-    cdef int i, j, whole
-    cdef bint asked = out is not NULL and out.head_p is not NULL
-    cdef bint at_once
-    cdef const uintptr_t[::1] trees = addresses(system, given, lengths)
-    if reach < 1:
-        raise ValueError(f"A beam reaches over at least 1 word, not {reach}.")
-    result = []
-    wanted = 1 if n == 1 else width
-    for i in range(lengths.shape[0]):
-        length = lengths[i]
-        base = 0
-        at_once = trees[i] != 0 or not system.c.segment
-        words = length if at_once else min(reach + lookahead, length)
+    cdef Sequences batch
+    cdef Found found
+    cdef Beam beam
+    cdef int width, n, reach, lookahead
+    cdef double gap
+    cdef int first, last        # these words of the batch have tables: first .. last - 1
+    cdef int words              # in the window
+
+    def __cinit__(
+        self, Sequences batch, int width, int n, int reach, double gap, Found found or None
+    ):
+        if reach < 1:
+            raise ValueError(f"A beam reaches over at least 1 word, not {reach}.")
+        self.batch, self.found = batch, found
+        self.width, self.n, self.reach, self.gap = width, n, reach, gap
+        self.lookahead = max(<int>batch.scored.lookahead, <int>batch.system.lookahead)
+
+    cdef list search_all(self):
+        """Search through all sequences. Returns for each a list of parts, which begin with
+        sentences: (first word, analyses), the analyses being tuples (score, heads, labels, starts)
+        of the part's words, best first; empty, where they are written."""
+        cdef int offset = 0
+        cdef int i
+        result = []
+        for i in range(self.batch.n):
+            result.append(self.search(i, offset))
+            offset += self.batch.lengths[i]
+        return result
+
+    cdef list search(self, int i, int offset):
+        """The parts of the i-th sequence, whose first word is the batch's word ``offset``."""
+        cdef int length = self.batch.lengths[i]
+        cdef bint at_once = self.batch.tree(i) is not NULL or not self.batch.system.c.segment
+        cdef int words = length if at_once else self.reach + self.lookahead
+        cdef int base = 0
+        cdef int done
         parts = []
         while base < length:
-            n_left = length - base
-            words = min(words, n_left)
-            if beam is None or beam.max_words < words:
-                beam = Beam(system, scored, width, words, asked)
-                if not scored.c.unnormalized:
-                    beam.gap = gap
-            if offset + base + words > last or max(0, base - scored.margin) + offset < first:
-                first = offset + max(0, base - scored.margin)
-                last = offset + base + words
-                if base == 0:  # as many whole sequences as fit
-                    whole = offset
-                    for j in range(i, lengths.shape[0]):
-                        whole += lengths[j]
-                        if whole - first > WINDOW:
-                            break
-                        last = max(last, whole)
-                else:
-                    last = max(last, min(offset + length, first + WINDOW))
-                scored.set_window(first, last)
-            scored.begin(offset + base)
-            beam.search.given = <const GoldC*>trees[i]
-            beam.begin(words, &fixed[offset + base])
-            if base:
-                beam.live[0].state.constraint[0] = 0
-            if out is not NULL:
-                here = shifted(out, offset + base)
-            done = 0
-            while True:
-                with nogil:
-                    why = beam.run(n_left, wanted)
-                if why == BLIND:
+            words = min(words, length - base)
+            self.begin(i, offset, base, words)
+            done = self.run(offset, base, length - base, parts)
+            base += done
+            words = self.reach + self.lookahead if done else 2 * words  # a wider view
+        return parts
+
+    cdef int begin(self, int i, int offset, int base, int words) except -1:
+        """Begin a window: so many words of the i-th sequence, from its word ``base`` on."""
+        if self.beam is None or self.beam.max_words < words:
+            self.beam = Beam(
+                self.batch.system, self.batch.scored, self.width, words,
+                self.found is not None and self.found.probabilities is not None
+            )
+            if not self.batch.scored.c.unnormalized:
+                self.beam.gap = self.gap
+        self.words = words
+        self.make_tables(i, offset, base, words)
+        self.batch.scored.begin(offset + base)
+        self.beam.search.given = self.batch.tree(i)
+        self.beam.begin(words, &self.batch.constraints[offset + base])
+        if base:
+            self.beam.live[0].state.constraint[0] = 0
+        return 0
+
+    cdef int make_tables(self, int i, int offset, int base, int words) except -1:
+        """Let the words of a window have tables, and those before them that are looked at."""
+        cdef int first = offset + max(0, base - <int>self.batch.scored.margin)
+        cdef int whole = offset
+        cdef int k
+        if offset + base + words <= self.last and first >= self.first:
+            return 0
+        self.first = first
+        self.last = offset + base + words
+        if base == 0:  # as many whole sequences as fit
+            for k in range(i, self.batch.n):
+                whole += self.batch.lengths[k]
+                if whole - first > WINDOW:
                     break
-                settled = words if why == FINISHED else beam.settled
-                if out is not NULL:
-                    beam.fill(done, settled, base, &here)
-                else:
-                    found = analyses(beam, done, settled, n)
-                    if base + done:
-                        for analysis in found:
-                            analysis[3][0] = 1
-                    parts.append((base + done, found))
-                done = settled
-                if why == FINISHED:
-                    break
-                beam.forget()
-            if done == 0:  # nothing settled: a wider view
-                words *= 2
+                self.last = max(self.last, whole)
+        else:
+            whole += self.batch.lengths[i]
+            self.last = max(self.last, min(whole, first + <int>WINDOW))
+        self.batch.scored.set_window(first, self.last)
+        return 0
+
+    cdef int run(self, int offset, int base, int n_left, list parts) except -1:
+        """Search through the window, as far as it reaches. Returns how many words are settled.
+
+        Args:
+            offset: the batch's word that is the first of the sequence.
+            base: the sequence's word that is the first of the window.
+            n_left: words of the sequence from that one on.
+            parts: analyses are added to it, if they are wanted.
+        """
+        cdef int wanted = 1 if self.n == 1 else self.width
+        cdef int done = 0
+        cdef int why, settled
+        cdef OutputC out
+        while True:
+            with nogil:
+                why = self.beam.run(n_left, wanted)
+            if why == BLIND:
+                return done
+            settled = self.words if why == FINISHED else self.beam.settled
+            if self.found is not None:
+                out = self.found.behind(offset + base)
+                self.beam.fill(done, settled, base, &out)
             else:
-                base += done
-                words = reach + lookahead
-        result.append(parts)
-        offset += length
-    return result
+                found = analyses(self.beam, done, settled, self.n)
+                if base + done:
+                    for analysis in found:
+                        analysis[3][0] = 1
+                parts.append((base + done, found))
+            done = settled
+            if why == FINISHED:
+                return done
+            self.beam.forget()
 
 
 def search_parts(
     MoveTable system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
     given=None
 ):
-    """Search for several trees. Arguments, result and errors as those of ``parse`` and of
-    ``search_batch``."""
-    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
-    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
-    check_batch(system, scored, sizes, fixed)
-    return search_batch(system, scored, sizes, fixed, given, width, n, reach, NULL, INFINITY)
-
-
-cdef OutputC shifted(const OutputC* out, int n) noexcept:
-    """Where what belongs to the words from the n-th on goes."""
-    cdef OutputC result
-    result.heads = &out.heads[n]
-    result.labels = &out.labels[n]
-    result.starts = &out.starts[n]
-    result.head_p = NULL if out.head_p is NULL else &out.head_p[n]
-    result.label_p = NULL if out.label_p is NULL else &out.label_p[n]
-    return result
+    """Search for several trees. Arguments and errors as those of ``parse``; result as that of
+    ``BeamSearch.search_all``."""
+    cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
+    return (<BeamSearch>BeamSearch(batch, width, n, reach, inf, None)).search_all()
 
 
 def parse(
@@ -206,22 +224,11 @@ def parse(
     Raises:
         ValueError: as ``greedy.parse``; or width or reach is below 1.
     """
-    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
-    cdef const int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
-    cdef float[:, ::1] sure = probabilities
-    check_batch(system, scored, sizes, fixed, sure)
-    cdef int n_words = scored.n_words
-    cdef int32_t[::1] heads = numpy.empty(n_words, dtype="int32")
-    cdef int32_t[::1] labels = numpy.empty(n_words, dtype="int32")
-    cdef int8_t[::1] starts = numpy.zeros(n_words, dtype="int8")
-    cdef OutputC out
-    out.head_p = out.label_p = NULL
-    if n_words:
-        out.heads, out.labels, out.starts = &heads[0], &labels[0], &starts[0]
-        if sure is not None:
-            out.head_p, out.label_p = &sure[0, 0], &sure[1, 0]
-        search_batch(system, scored, sizes, fixed, given, width, 1, reach, &out, gap)
-    return numpy.asarray(heads), numpy.asarray(labels), numpy.asarray(starts)
+    cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
+    cdef Found found = Found(batch, probabilities)
+    if batch.n_words:
+        (<BeamSearch>BeamSearch(batch, width, 1, reach, gap, found)).search_all()
+    return found.trees()
 
 
 def n_best(

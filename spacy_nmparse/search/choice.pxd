@@ -1,11 +1,10 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
-from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
+from libc.stdint cimport int8_t, int32_t, uint8_t
 
-from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
+from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.structs cimport CandidateC, SystemC
-from spacy_nmparse.systems.table cimport MoveTable
 
 
 cdef enum:  # which label of a move the scorer chooses
@@ -64,11 +63,6 @@ cdef int search_init(
     SearchC* search, const SystemC* system, const ScorerC* scorer, int max_words
 ) except -1
 cdef void search_free(SearchC* search) noexcept nogil
-cdef int check_batch(
-    MoveTable system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
-    const float[:, ::1] probabilities=*
-) except -1
-cdef uintptr_t[::1] addresses(MoveTable system, given, const int[::1] sizes)
 cdef void begin_state(
     SearchC* search, StateC* s, void* block, int n, const int8_t* constraints
 ) noexcept nogil

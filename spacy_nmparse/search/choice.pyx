@@ -1,8 +1,5 @@
 """What a search chooses from: the legal moves of a configuration, their scores, their labels."""
-import numpy
-
-from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport uint8_t, uintptr_t
+from libc.stdint cimport uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -15,7 +12,6 @@ from spacy_nmparse.systems.candidates cimport (
     legal_moves,
     max_candidates,
 )
-from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.state cimport state_block_size, state_init
 from spacy_nmparse.systems.structs cimport (
@@ -81,68 +77,6 @@ cdef void search_free(SearchC* search) noexcept nogil:
     free(search.shares)
     free(search.logs)
     memset(search, 0, sizeof(SearchC))
-
-
-cdef int check_batch(
-    MoveTable system, Scorer scored, const int[::1] sizes, const int8_t[::1] constraints,
-    const float[:, ::1] probabilities=None
-) except -1:
-    """The words of the longest sequence. Raises ValueError where the scores are not of the system's
-    moves, arrays are not those of the words that are scored, or have values that they cannot have.
-    """
-    cdef ptrdiff_t i
-    cdef ptrdiff_t n_words = 0
-    cdef int longest = 0
-    scored.check_system(system)
-    for i in range(sizes.shape[0]):
-        n_words += sizes[i]
-        longest = max(longest, sizes[i])
-        if sizes[i] < 1:
-            raise ValueError(f"A sequence has at least 1 word, not {sizes[i]} (sequence {i}).")
-    if not n_words == scored.n_words == constraints.shape[0]:
-        raise ValueError(
-            f"Sequences of {n_words} words in all and {constraints.shape[0]} constraints do not go "
-            f"with the scores of {scored.n_words} words: take those of the same documents."
-        )
-    for i in range(constraints.shape[0]):
-        if not -1 <= constraints[i] <= 1:
-            raise ValueError(f"The constraint of word {i} is 1, 0 or -1, not {constraints[i]}.")
-    if probabilities is not None and (
-        probabilities.shape[0] != 2 or probabilities.shape[1] != n_words
-    ):
-        raise ValueError(
-            f"Probabilities of {n_words} words have the shape (2, {n_words}), not "
-            f"({probabilities.shape[0]}, {probabilities.shape[1]})."
-        )
-    return longest
-
-
-cdef uintptr_t[::1] addresses(MoveTable system, given, const int[::1] sizes):
-    """For each sequence the address of the tree whose known arcs are kept; 0: there is none.
-
-    Args:
-        system: the transition system.
-        given: for each sequence a ``Gold`` or None; or None for all. It keeps the trees alive.
-        sizes: number of words of each sequence.
-
-    Raises:
-        ValueError: trees of other words.
-    """
-    cdef Gold gold
-    found = numpy.zeros(sizes.shape[0], dtype="uintp")
-    if given is None:
-        return found
-    if len(given) != sizes.shape[0]:
-        raise ValueError(f"There are {sizes.shape[0]} sequences but {len(given)} given trees.")
-    for i, gold in enumerate(given):
-        if gold is not None:
-            if gold.c.n != sizes[i]:
-                raise ValueError(
-                    f"The given tree of sequence {i} has {gold.c.n} words, the sequence {sizes[i]}."
-                )
-            system.bind(gold)
-            found[i] = <uintptr_t>&gold.c
-    return found
 
 
 cdef void begin_state(

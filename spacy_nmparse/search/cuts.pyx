@@ -3,12 +3,12 @@ import numpy
 
 from libc.stdint cimport int8_t
 
+from spacy_nmparse.search.sequences cimport Sequences
 from spacy_nmparse.search.choice cimport (
     NONE,
     ChoiceC,
     SearchC,
     begin_state,
-    check_batch,
     search_free,
     search_init,
 )
@@ -35,7 +35,7 @@ cdef inline int next_end(const StateC* s) noexcept nogil:
     return min(s.end, s.b + (s.system.breaks_behind and s.n_rebuffer == 0))
 
 
-cdef bint step(void* walker, StateC* s) noexcept nogil:
+cdef bint cutting_step(void* walker, StateC* s) noexcept nogil:
     """Make the best move. False: the sentence is too long, or what comes next is not visible."""
     cdef CutterC* cutter = <CutterC*>walker
     cdef SearchC* search = &cutter.search
@@ -98,7 +98,7 @@ cdef int find_starts(
             search.scorer.begin(search.scorer.self, first, offset + base)
             cutter.visible = words if base + words < length else words + cutter.lookahead
             cutter.start = NONE
-            walk_to_end(s, step, cutter)
+            walk_to_end(s, cutting_step, cutter)
             for w in range(1, min(s.start + 1, words)):
                 if s.sentence_start[w]:
                     starts[base + w] = 1
@@ -146,9 +146,8 @@ def cut(
     cdef CutterC cutter
     cdef int offset = 0
     cdef int n_cuts = 0
-    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
-    fixed = numpy.array(constraints, dtype="int8")
-    check_batch(system, scored, sizes, fixed)
+    cdef Sequences batch = Sequences(system, scored, lengths, constraints)
+    fixed = numpy.asarray(batch.constraints)
     if most < 1 or (given is not None and len(given) != len(lengths)):
         raise ValueError(f"No cuts by {most} words, with trees of other sequences than {lengths}.")
     cutter.most = most

@@ -1,13 +1,11 @@
 """Greedy search: in each configuration the legal move that the scorer likes best."""
 import numpy
 
-from libc.stdint cimport int8_t, int32_t, uintptr_t
-
+from spacy_nmparse.search.sequences cimport Sequences, Found, OutputC
 from spacy_nmparse.search.choice cimport (
     ChoiceC,
+    ConfidenceC,
     SearchC,
-    addresses,
-    check_batch,
     begin_state,
     search_free,
     search_init,
@@ -17,7 +15,6 @@ from spacy_nmparse.search.completion cimport complete
 from spacy_nmparse.search.step cimport choose_best, make_move
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.candidates cimport walk_to_end
-from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC
 from spacy_nmparse.systems.table cimport MoveTable
 
@@ -31,7 +28,7 @@ cdef struct GreedyC:
     int last            # words of the sequence before this one have tables
 
 
-cdef bint step(void* walker, StateC* s) noexcept nogil:
+cdef bint greedy_step(void* walker, StateC* s) noexcept nogil:
     """Make the best move. False: words without tables would be looked at."""
     cdef GreedyC* greedy = <GreedyC*>walker
     cdef ChoiceC best
@@ -52,6 +49,84 @@ cdef int words_that_fit(const int* lengths, int n, int window) noexcept nogil:
             break
         words += lengths[i]
     return words if words < 2 * window else window
+
+
+cdef int search_batch(GreedyC* greedy, Sequences batch, Found found) except -1:
+    """Go through the sequences, in windows of words that have tables."""
+    cdef SearchC* search = &greedy.search
+    cdef StateC* s = &search.own_state
+    cdef Certainty sure = None if found.probabilities is None else Certainty(batch, found)
+    cdef OutputC out
+    cdef int window = WINDOW
+    cdef int first, last
+    cdef int i = 0
+    cdef int offset = 0             # the batch's word that is the first of the i-th sequence
+    cdef bint started = False
+    greedy.lookahead = batch.scored.lookahead
+    while i < batch.n:
+        if started:  # on from the current sentence, twice as far as it already reaches
+            first = offset + max(0, s.start - batch.scored.margin)
+            last = first + max(window, 2 * (offset + s.b + greedy.lookahead - first))
+            last = min(last, offset + s.n)
+        else:
+            first = offset
+            last = first + words_that_fit(&batch.lengths[i], batch.n - i, window)
+        batch.scored.set_window(first, last)
+        with nogil:
+            while i < batch.n and (
+                started or offset == first or offset + batch.lengths[i] <= last
+            ):
+                if not started:
+                    started = True
+                    search.given = batch.tree(i)
+                    begin_state(
+                        search, s, search.own_block, batch.lengths[i], &batch.constraints[offset]
+                    )
+                    if sure is not None:
+                        sure.begin(&search.confidence, offset)
+                search.scorer.begin(search.scorer.self, first, offset)
+                greedy.last = last - offset
+                if not walk_to_end(s, greedy_step, greedy):
+                    break
+                complete(search)
+                out = found.behind(offset)
+                write_tree(s, 0, s.n, 0, out.heads, out.labels, out.starts)
+                offset += s.n
+                i += 1
+                started = False
+    if sure is not None:
+        sure.end()
+    return 0
+
+
+cdef class Certainty:
+    """Room to note how sure the search is of a batch's words, and of what is ``found``."""
+    cdef Found found
+    cdef float[:, ::1] untouched    # (2, words): and what pushes note
+    cdef float[::1] attaching
+    cdef int[::1] listed
+
+    def __cinit__(self, Sequences batch, Found found):
+        self.found = found
+        found.probabilities[:] = 1
+        self.untouched = numpy.ones((2, batch.n_words), dtype="float32")
+        self.attaching = numpy.zeros(batch.n_words, dtype="float32")
+        self.listed = numpy.zeros(1 + batch.longest, dtype="intc")
+
+    cdef void begin(self, ConfidenceC* confidence, int offset) noexcept nogil:
+        """A sequence whose first word is the batch's word ``offset``."""
+        confidence.head = &self.found.probabilities[0, offset]
+        confidence.label = &self.found.probabilities[1, offset]
+        confidence.untouched = &self.untouched[0, offset]
+        confidence.noted = &self.untouched[1, offset]
+        confidence.attaching = &self.attaching[offset]
+        confidence.listed = &self.listed[0]
+        self.listed[0] = 0
+
+    cdef int end(self) except -1:
+        heads = numpy.asarray(self.found.probabilities[0])
+        heads *= self.untouched[0]
+        return 0
 
 
 def parse(
@@ -77,77 +152,13 @@ def parse(
     Raises:
         ValueError: scores of another system or of other words, or arrays of other shapes.
     """
-    cdef const int[::1] sizes = numpy.asarray(lengths, dtype="intc")
-    cdef const int8_t[::1] fixed = numpy.ascontiguousarray(constraints, dtype="int8")
-    cdef float[:, ::1] found = probabilities
-    cdef int longest = check_batch(system, scored, sizes, fixed, found)
-    cdef int n_words = scored.n_words
-    heads_array = numpy.empty(n_words, dtype="int32")
-    labels_array = numpy.empty(n_words, dtype="int32")
-    starts_array = numpy.zeros(n_words, dtype="int8")
-    cdef int32_t[::1] heads = heads_array
-    cdef int32_t[::1] labels = labels_array
-    cdef int8_t[::1] starts = starts_array
-    cdef int n_sequences = sizes.shape[0]
-    cdef const uintptr_t[::1] trees = addresses(system, given, sizes)
+    cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
+    cdef Found found = Found(batch, probabilities)
     cdef GreedyC greedy
-    cdef SearchC* search = &greedy.search
-    cdef StateC* s = &search.own_state
-    cdef float[:, ::1] room = None
-    cdef float[::1] moves = None
-    cdef int[::1] words = None
-    cdef int margin = scored.margin
-    cdef int window = WINDOW
-    cdef int i, first, last, offset
-    cdef bint started
-    if n_words == 0:
-        return heads_array, labels_array, starts_array
-    if probabilities is not None:
-        probabilities.fill(1)
-        untouched = numpy.ones((2, n_words), dtype="float32")
-        attaching = numpy.zeros(n_words, dtype="float32")
-        listed = numpy.zeros(1 + longest, dtype="intc")
-        room, moves, words = untouched, attaching, listed
-    greedy.lookahead = scored.lookahead
-    search_init(search, &system.c, &scored.c, longest)
-    try:
-        i = offset = 0
-        started = False
-        while i < n_sequences:
-            # The window of words whose tables are there: first .. last - 1 of the batch.
-            if started:  # on from the current sentence, twice as far as it already reaches
-                first = offset + max(0, s.start - margin)
-                last = first + max(window, 2 * (offset + s.b + greedy.lookahead - first))
-                last = min(last, offset + s.n)
-            else:
-                first = offset
-                last = first + words_that_fit(&sizes[i], n_sequences - i, window)
-            scored.set_window(first, last)
-            with nogil:
-                while i < n_sequences and (started or offset == first or offset + sizes[i] <= last):
-                    if not started:
-                        started = True
-                        search.given = <const GoldC*>trees[i]
-                        begin_state(search, s, search.own_block, sizes[i], &fixed[offset])
-                        if found is not None:
-                            search.confidence.head = &found[0, offset]
-                            search.confidence.label = &found[1, offset]
-                            search.confidence.untouched = &room[0, offset]
-                            search.confidence.noted = &room[1, offset]
-                            search.confidence.attaching = &moves[offset]
-                            search.confidence.listed = &words[0]
-                            words[0] = 0
-                    search.scorer.begin(search.scorer.self, first, offset)
-                    greedy.last = last - offset
-                    if not walk_to_end(s, step, &greedy):
-                        break
-                    complete(search)
-                    write_tree(s, 0, s.n, 0, &heads[offset], &labels[offset], &starts[offset])
-                    offset += sizes[i]
-                    i += 1
-                    started = False
-    finally:
-        search_free(search)
-    if probabilities is not None:
-        probabilities[0] *= untouched[0]
-    return heads_array, labels_array, starts_array
+    if batch.n_words:
+        search_init(&greedy.search, &system.c, &scored.c, batch.longest)
+        try:
+            search_batch(&greedy, batch, found)
+        finally:
+            search_free(&greedy.search)
+    return found.trees()

@@ -1,6 +1,7 @@
 """The hypotheses of a beam search, for parsing and for learning."""
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int8_t
 
+from spacy_nmparse.search.sequences cimport OutputC
 from spacy_nmparse.search.choice cimport ChoiceC, SearchC, StateC
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport GoldC
@@ -50,15 +51,6 @@ cdef struct RecordC:
     int k
     int label
     int noted
-
-
-# Where the best analysis of some words goes.
-cdef struct OutputC:
-    int32_t* heads          # numbers in the sequence; a root's is its own
-    int32_t* labels
-    int8_t* starts
-    float* head_p           # probabilities; NULL: nobody asks
-    float* label_p
 
 
 cdef class Beam:

@@ -18,7 +18,7 @@ and all words that can, can together; loss = words that cannot, plus
 A cost is the difference that a move makes to these terms. Where gold arcs cross, the loss is a
 lower bound.
 """
-from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, needs_exact, rest
+from spacy_nmparse.systems.arc_eager_exact cimport exact_cost, exact_loss, needs_exact, eager_rest
 from spacy_nmparse.systems.arc_eager_options cimport (
     PUSH_ANY,
     PUSH_RIGHT_ARC,
@@ -377,7 +377,7 @@ cdef class ArcEager(MoveTable):
         self.c.nonmonotonic = nonmonotonic_left
         self.c.start = root_last
         self.c.loss = arc_eager_loss
-        self.c.rest = rest
+        self.c.rest = eager_rest
         use_static(&self.c, wanted_move)
         if push == "any":
             self.c.oracles[MONOTONIC] = learn_monotonic

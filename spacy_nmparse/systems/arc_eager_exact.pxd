@@ -10,8 +10,8 @@ from spacy_nmparse.systems.views cimport ViewC
 cdef bint lost_if_popped(
     const StateC* s, const GoldC* gold, const ViewC* v, int i, int e
 ) noexcept nogil
-cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
+cdef int eager_inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil
+cdef int eager_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
 cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil
 cdef int exact_cost(
     const StateC* s, const GoldC* gold, int move, int label, int push_label

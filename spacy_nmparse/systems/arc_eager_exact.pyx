@@ -1,11 +1,11 @@
 """The exact loss of any arc-eager configuration, and costs as its differences.
 
-The errors still to come from a configuration on a projective gold tree: the sentence ends before
-some word e; ``inner`` counts the words on the stack and in the buffer up to e that lose their gold
-head, ``gold.lost_from`` and ``gold.surplus_from`` those behind e. With single_root, only one of
-several gold roots that could still be one is kept. With single_root, but without a non-monotonic
-REDUCE, the forced REDUCEs at the end of a sentence attach headless words to the words beneath: a
-word may be kept on the stack for that, which keeps all beneath it there too.
+The errors to come on a projective gold tree are counted for each word e before which the sentence
+may end: ``eager_inner`` counts the words on the stack and in the buffer up to e that lose their
+gold head, and ``gold.lost_from`` and ``gold.surplus_from`` count those from e on. With single_root,
+only one of the gold roots that are still possible is kept. With single_root and without a
+non-monotonic REDUCE, the forced REDUCEs at the end of a sentence attach headless words to the words
+beneath them. So it can pay to keep a word on the stack until then, and with it all words beneath.
 """
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.errors cimport arc_error, label_ok
@@ -54,7 +54,7 @@ cdef inline bint lost_if_kept(
     return g != stack_item(s, v, i - 1) or not label_is_right(s, gold, v, w)
 
 
-cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
+cdef int eager_inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int size = height(v)
@@ -94,9 +94,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return loss if e == v.b else least
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+cdef int eager_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come."""
-    return least_rest(s, gold, v, inner, not eager(s).nonmonotonic_reduce)
+    return least_rest(s, gold, v, eager_inner, not eager(s).nonmonotonic_reduce)
 
 
 cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil:
@@ -110,7 +110,7 @@ cdef int exact_loss(const StateC* s, const GoldC* gold) noexcept nogil:
             loss += gold.sent_start[w] == 1
     if s.system.segment and s.start < s.end < s.n:
         loss += gold.sent_start[s.end] == 0
-    return loss if B(s, 0) == NONE else loss + rest(s, gold, &v)
+    return loss if B(s, 0) == NONE else loss + eager_rest(s, gold, &v)
 
 
 cdef int exact_cost(
@@ -148,4 +148,4 @@ cdef int exact_cost(
         v.b = b0 + 1
         v.has_left = False
         cost += s.system.segment and not is_fresh(s, &before) and gold.sent_start[b0] == 1
-    return cost + rest(s, gold, &v) - rest(s, gold, &before)
+    return cost + eager_rest(s, gold, &v) - eager_rest(s, gold, &before)

@@ -75,7 +75,7 @@ cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
     cdef ViewC v = view(s)
     v.below -= 1
     v.has_left = True
-    return least_error(s, gold, B(s, 0), S(s, 0)) + rest(s, gold, &v)
+    return least_error(s, gold, B(s, 0), S(s, 0)) + hybrid_rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0).
@@ -104,12 +104,12 @@ cdef int right_arc_cost(
 cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, &v)
+    return least_error(s, gold, S(s, 1), S(s, 0)) + hybrid_rest(s, gold, &v)
 
 
 # With single roots and sentence starts: differences of losses.
 
-cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
+cdef int hybrid_inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexcept nogil:
     """Words on the stack and from b to e that lose their gold head when the sentence ends at e."""
     cdef int n = gold.n
     cdef int lost = 0
@@ -131,9 +131,9 @@ cdef int inner(const StateC* s, const GoldC* gold, const ViewC* v, int e) noexce
     return lost + (max(0, roots - 1) if s.system.single_root else 0)
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+cdef int hybrid_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come."""
-    return least_rest(s, gold, v, inner, False)
+    return least_rest(s, gold, v, hybrid_inner, False)
 
 
 cdef int wanted_move(
@@ -173,7 +173,7 @@ cdef class ArcHybrid(MoveTable):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_last
-        self.c.rest = rest
+        self.c.rest = hybrid_rest
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, shift_cost, shift_rest)
         self.add_move(

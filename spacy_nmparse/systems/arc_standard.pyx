@@ -23,7 +23,7 @@ from spacy_nmparse.systems.table cimport (
     CandidateC,
     MoveTable,
 )
-from spacy_nmparse.systems.tabular cimport rest
+from spacy_nmparse.systems.tabular cimport tabular_rest
 from spacy_nmparse.systems.views cimport ViewC, view
 
 
@@ -44,7 +44,7 @@ cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.top = B(s, 0)
     v.b += 1
-    return gold_breaks(s, gold) + rest(s, gold, &v)
+    return gold_breaks(s, gold) + tabular_rest(s, gold, &v)
 
 
 # LEFT-ARC(l): (S|s1|s0, B, A) => (S|s0, B, A + s0 -l-> s1). s1 is not ROOT. s1 loses a head other
@@ -64,7 +64,7 @@ cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil
     cdef ViewC v = view(s)
     v.below -= 2
     v.top = S(s, 0)
-    return least_error(s, gold, S(s, 0), S(s, 1)) + rest(s, gold, &v)
+    return least_error(s, gold, S(s, 0), S(s, 1)) + tabular_rest(s, gold, &v)
 
 
 # RIGHT-ARC(l): (S|s1|s0, B, A) => (S|s1, B, A + s1 -l-> s0). single_root: from ROOT only when the
@@ -85,7 +85,7 @@ cdef void do_right_arc(StateC* s, int k, int l, int push_label) noexcept nogil:
 cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.below -= 1
-    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, &v)
+    return least_error(s, gold, S(s, 1), S(s, 0)) + tabular_rest(s, gold, &v)
 
 
 # BREAK: (S, b0|B, A) => (S, [], A), and b0|B waits for the fresh configuration that starts when S
@@ -100,7 +100,7 @@ cdef void do_break(StateC* s, int k, int l, int push_label) noexcept nogil:
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     cdef ViewC v = view(s)
     v.closed = True
-    return (gold.sent_start[s.b] == 0) + rest(s, gold, &v)
+    return (gold.sent_start[s.b] == 0) + tabular_rest(s, gold, &v)
 
 
 # The static oracle.
@@ -143,7 +143,7 @@ cdef class ArcStandard(MoveTable):
         self.texts = TEXTS
         self.c.projective = True
         self.c.start = root_at_bottom
-        self.c.rest = rest
+        self.c.rest = tabular_rest
         use_static(&self.c, wanted_move)
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)

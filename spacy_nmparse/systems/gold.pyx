@@ -25,6 +25,83 @@ cdef void* new_tables(GoldC* gold, const void* owner, size_t size) except NULL:
     return tables + 1
 
 
+def find_cycle(heads):
+    """The words of a cycle, each the head of the one before it, the first one again at the end; []:
+    there is none. Linear in the number of words.
+
+    Args:
+        heads: for each word the number of its head, or None where it has none, as roots.
+    """
+    cdef Py_ssize_t first, w
+    walk = [-1] * len(heads)  # the first word of the walk that came by
+    for first in range(len(heads)):
+        w = first
+        while walk[w] < 0:
+            walk[w] = first
+            if heads[w] is None:
+                break
+            w = heads[w]
+        else:
+            if walk[w] == first:
+                cycle = [w, heads[w]]
+                while cycle[-1] != w:
+                    cycle.append(heads[cycle[-1]])
+                return cycle
+    return []
+
+
+cdef void fill_children(
+    const GoldC* gold, int* child_offset, int* children, int* next_child
+) noexcept nogil:
+    """List the dependents of each word. next_child: room for n + 1 numbers."""
+    cdef int n = gold.n
+    cdef int w, h
+    for w in range(n + 2):
+        child_offset[w] = 0
+    for w in range(n):
+        if gold.head[w] != NONE:
+            child_offset[gold.head[w] + 1] += 1
+    for w in range(n + 1):
+        child_offset[w + 1] += child_offset[w]
+        next_child[w] = child_offset[w]
+    for w in range(n):
+        h = gold.head[w]
+        if h != NONE:
+            children[next_child[h]] = w
+            next_child[h] += 1
+
+
+cdef void fill_losses(const GoldC* gold, int* lost_from, int* surplus_from) noexcept nogil:
+    """Fill the tables of words that a sentence start would lose."""
+    cdef int n = gold.n
+    cdef int roots = 0
+    cdef int rest = 0
+    cdef int w, h, crossing
+    # Arcs are counted at their first and last ends, then summed from left to right.
+    for w in range(n + 1):
+        lost_from[w] = 0
+        surplus_from[w] = 0
+    for w in range(n):
+        h = gold.head[w]
+        if h != NONE and h < n:
+            if h < w:                      # crosses h + 1 .. w, counted in both tables
+                lost_from[h + 1] += 1
+                lost_from[w + 1] -= 1
+            surplus_from[min(h, w) + 1] += 1
+            surplus_from[max(h, w) + 1] -= 1
+    for w in range(n):
+        lost_from[w + 1] += lost_from[w]
+        surplus_from[w + 1] += surplus_from[w]
+    for w in range(n - 1, -1, -1):
+        crossing = surplus_from[w]
+        roots += gold.head[w] == n
+        surplus_from[w] = rest + max(0, roots - 1)
+        if gold.sent_start[w] == 1 or (gold.sent_start[w] == -1 and crossing == 0):
+            rest = surplus_from[w]
+            roots = 0
+    surplus_from[n] = 0
+
+
 cdef class Gold:
     """A gold tree, possibly partial.
 
@@ -82,76 +159,18 @@ cdef class Gold:
     def __repr__(self):
         return f"Gold({list(self.heads)}, {list(self.labels)}, {list(self.sent_starts)})"
 
-    def under(self, sent_starts):
-        """What preset sentence starts leave of the tree: (Gold, number of errors they force).
-
-        Args:
-            sent_starts: for each word 1 (starts a sentence), -1 (does not) or 0 (free). Heads
-                across a preset start become unknown, and where a start is preset, it is gold.
-        """
-        errors = 0
-        if len(sent_starts) != self.c.n:
-            raise ValueError(f"Gold has {self.c.n} words but {len(sent_starts)} sent_starts.")
-        starts = list(self.sent_starts)
-        sentence = []
-        for w in range(self.c.n):
-            sentence.append((sentence[-1] if w else 0) + (w > 0 and sent_starts[w] == 1))
-            if w > 0 and sent_starts[w] != 0:
-                preset = sent_starts[w] == 1
-                errors += starts[w] is not None and bool(starts[w]) != preset
-                starts[w] = preset
-        heads = [
-            None if h is None or sentence[h] != sentence[w] else h
-            for w, h in enumerate(self.heads)
-        ]
-        errors += sum(new is not old for new, old in zip(heads, self.heads))
-        return Gold(heads, self.labels, starts), errors
-
-    def within(self, int max_length):
-        """What is left of the tree without its long arcs: (Gold, number of arcs given up).
-
-        Args:
-            max_length: how many words apart the ends of an arc may be. The heads of longer ones
-                become unknown.
-        """
-        heads = [
-            None if h is None or abs(h - w) > max_length else h for w, h in enumerate(self.heads)
-        ]
-        errors = sum(new is not old for new, old in zip(heads, self.heads))
-        return Gold(heads, self.labels, self.sent_starts), errors
-
-    def labelled_by(self, root_labels):
-        """What is left of the tree without the arcs whose labels are wrong on them: (Gold, number
-        of those arcs). Whatever is predicted there, it is one error.
-
-        Args:
-            root_labels: the labels that arcs from ROOT have, and no others.
-        """
-        wrong = [
-            h is not None and label is not None and (label in root_labels) != (h == w)
-            for w, (h, label) in enumerate(zip(self.heads, self.labels))
-        ]
-        if not any(wrong):
-            return self, 0
-        heads = [None if out else h for out, h in zip(wrong, self.heads)]
-        labels = [None if out else label for out, label in zip(wrong, self.labels)]
-        return Gold(heads, labels, self.sent_starts), sum(wrong)
-
     cdef int fill(self, int n) except -1:
+        """Lay the tables out in the block, and fill them."""
         cdef int* head = <int*>self.block
         cdef int* child_offset = head + n
         cdef int* children = child_offset + n + 2
         cdef int* next_start = children + n
         cdef int* n_roots = next_start + n + 1
-        cdef int* lost_from
-        cdef int* surplus_from
-        cdef int crossing, roots, rest, h
-        cdef signed char* sent_start
-        cdef int w
-        lost_from = n_roots + n + 1
-        surplus_from = lost_from + n + 1
+        cdef int* lost_from = n_roots + n + 1
+        cdef int* surplus_from = lost_from + n + 1
         self.label_ids = surplus_from + n + 1
-        sent_start = <signed char*>(self.label_ids + n)
+        cdef signed char* sent_start = <signed char*>(self.label_ids + n)
+        cdef int w
         for w in range(n):
             value = self.heads[w]
             if value is not None and not (is_number(value) and 0 <= value < n):
@@ -163,59 +182,6 @@ cdef class Gold:
             self.label_ids[w] = NONE
             start = True if w == 0 else self.sent_starts[w]
             sent_start[w] = -1 if start is None else (1 if start else 0)
-        for w in range(n + 2):
-            child_offset[w] = 0
-        for w in range(n):
-            if head[w] != NONE:
-                child_offset[head[w] + 1] += 1
-        for w in range(n + 1):
-            child_offset[w + 1] += child_offset[w]
-        # next_start serves as the fill pointer first.
-        for w in range(n + 1):
-            next_start[w] = child_offset[w]
-        for w in range(n):
-            if head[w] != NONE:
-                children[next_start[head[w]]] = w
-                next_start[head[w]] += 1
-        next_start[n] = n
-        for w in range(n - 1, -1, -1):
-            next_start[w] = next_start[w + 1] if sent_start[w] == 0 else w
-        n_roots[0] = 0
-        for w in range(n):
-            n_roots[w + 1] = n_roots[w] + (head[w] == n)
-        # Arcs are counted at their first and last ends, then summed from left to right.
-        for w in range(n + 1):
-            lost_from[w] = 0
-            surplus_from[w] = 0
-        for w in range(n):
-            h = head[w]
-            if h != NONE and h < n:
-                if h < w:                      # crosses h + 1 .. w, counted in both tables
-                    lost_from[h + 1] += 1
-                    lost_from[w + 1] -= 1
-                surplus_from[min(h, w) + 1] += 1
-                surplus_from[max(h, w) + 1] -= 1
-        for w in range(n):
-            lost_from[w + 1] += lost_from[w]
-            surplus_from[w + 1] += surplus_from[w]
-        roots = 0
-        rest = 0
-        for w in range(n - 1, -1, -1):
-            crossing = surplus_from[w]
-            roots += head[w] == n
-            surplus_from[w] = rest + max(0, roots - 1)
-            if sent_start[w] == 1 or (sent_start[w] == -1 and crossing == 0):
-                rest = surplus_from[w]
-                roots = 0
-        surplus_from[n] = 0
-        self.c.unknown_starts = False
-        self.c.n_unknown = 0
-        for w in range(n):
-            self.c.n_unknown += head[w] == NONE
-            if sent_start[w] == -1:
-                self.c.unknown_starts = True
-        self.c.lost_from = lost_from
-        self.c.surplus_from = surplus_from
         self.c.n = n
         self.c.head = head
         self.c.label = self.label_ids
@@ -224,23 +190,32 @@ cdef class Gold:
         self.c.children = children
         self.c.next_start = next_start
         self.c.n_roots = n_roots
+        self.c.lost_from = lost_from
+        self.c.surplus_from = surplus_from
+        fill_children(&self.c, child_offset, children, next_start)
+        next_start[n] = n
+        for w in range(n - 1, -1, -1):
+            next_start[w] = next_start[w + 1] if sent_start[w] == 0 else w
+        n_roots[0] = 0
+        for w in range(n):
+            n_roots[w + 1] = n_roots[w] + (head[w] == n)
+            self.c.n_unknown += head[w] == NONE
+            self.c.unknown_starts = self.c.unknown_starts or sent_start[w] == -1
+        fill_losses(&self.c, lost_from, surplus_from)
         return 0
 
     cdef int check_tree(self) except -1:
         """Every chain of heads must end, and no arc may cross a known sentence start."""
         cdef int n = self.c.n
-        cdef int w, h, first
+        cdef int w, h
+        cycle = find_cycle([None if x == i else x for i, x in enumerate(self.heads)])
+        if cycle:
+            raise ValueError(
+                f"The gold heads form a cycle through word {cycle[0]}: {self.heads}."
+            )
         sentence = []
         for w in range(n):
             sentence.append(w if self.c.sent_start[w] == 1 else sentence[-1])
-        reached = [0] * n  # 0: not seen; otherwise the walk that came by
-        for first in range(n):
-            w = first
-            while w != n and w != NONE and reached[w] == 0:
-                reached[w] = first + 1
-                w = self.c.head[w]
-            if w != n and w != NONE and reached[w] == first + 1:
-                raise ValueError(f"The gold heads form a cycle through word {w}: {self.heads}.")
         for w in range(n):
             h = self.c.head[w]
             if h == NONE or h == n:

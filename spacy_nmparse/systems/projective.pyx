@@ -5,6 +5,8 @@ head's head until nothing crosses, and its label notes the label of the head it 
 ``obj||conj``; after parsing the arc is lowered to the first word with that label below its head.
 Heads are numbered as in ``Gold``: a root is its own head, None is unknown.
 """
+from spacy_nmparse.systems.gold import find_cycle
+
 DELIMITER = "||"
 
 
@@ -57,29 +59,10 @@ def crossing_arcs(heads, counts=None):
 
 def check_acyclic(heads):
     """Raise ValueError where the heads form a cycle, or one is no word number."""
-    w = find_cycle(heads)
-    if w is not None:
-        raise ValueError(f"The heads form a cycle through word {w}.")
-
-
-def find_cycle(heads):
-    """A word of a cycle that the heads form (int), or None. Linear in the number of words. Raises
-    ValueError for a head that is no word number."""
     check_heads(heads)
-    cdef int n = len(heads)
-    cdef int first, w
-    walk = [-1] * n  # the first word of the walk that came by
-    for first in range(n):
-        w = first
-        while walk[w] < 0:
-            walk[w] = first
-            if heads[w] is None or heads[w] == w:
-                break
-            w = heads[w]
-        else:
-            if walk[w] == first:
-                return w
-    return None
+    cycle = find_cycle([None if h == w else h for w, h in enumerate(heads)])
+    if cycle:
+        raise ValueError(f"The heads form a cycle through word {cycle[0]}.")
 
 
 def is_projective(heads):

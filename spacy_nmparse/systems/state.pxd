@@ -98,21 +98,3 @@ cdef inline int read(StateC* s) noexcept nogil:
 cdef inline int root_child(const StateC* s) noexcept nogil:
     """The child of ROOT in the current sentence, the last one if there are several, or NONE."""
     return s.last_root_child if s.last_root_child >= s.start else NONE
-
-
-cdef inline int nth_left_child(const StateC* s, int w, int i) noexcept nogil:
-    """The i-th left dependent of w counted from the outermost, or NONE."""
-    w = s.left_child[w]
-    while i > 0 and w != NONE:
-        w = s.inward[w]
-        i -= 1
-    return w
-
-
-cdef inline int nth_right_child(const StateC* s, int w, int i) noexcept nogil:
-    """The i-th right dependent of w counted from the outermost, or NONE."""
-    w = s.right_child[w]
-    while i > 0 and w != NONE:
-        w = s.inward[w]
-        i -= 1
-    return w

@@ -29,6 +29,7 @@ from spacy_nmparse.systems.table cimport (
 from spacy_nmparse.systems.action import Action, Move
 from spacy_nmparse.systems.parts import ROOT, Items
 from spacy_nmparse.systems.names import COLOURS, GLOSSARY, MOVE_NAMES, ORACLE_NAMES
+from spacy_nmparse.systems.reach import labelled_by, under
 
 
 cdef enum:  # in a message
@@ -527,13 +528,13 @@ class TransitionSystem:
         if t.c.segment:
             for w in range(state.c.n):
                 if state.c.constraint[w] != 0:
-                    gold, errors = gold.under([state.c.constraint[i] for i in range(state.c.n)])
+                    gold, errors = under(gold, [state.c.constraint[i] for i in range(state.c.n)])
                     break
         gold, given_up = self.within_reach(gold)
         errors += given_up
         if t.c.root_labels != NULL:
             roots = [label for label, root in zip(self.labels, t.root_mask) if root]
-            gold, wrong = gold.labelled_by(roots)
+            gold, wrong = labelled_by(gold, roots)
             errors += wrong
         t.bind(gold)
         return gold, errors

@@ -10,4 +10,4 @@ cdef enum:
 
 
 cdef int latest_end(const StateC* s, const GoldC* gold, int b, int far) noexcept nogil
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
+cdef int tabular_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil

@@ -95,25 +95,38 @@ cdef inline int wrong(const int* head, int h, int d) noexcept nogil:
     return head[d] != h and head[d] != FREE
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
+cdef struct ItemsC:                 # the linked items
+    int n_left
+    int n_right
+    int lost                        # words that are none of them and lose their gold head
+    int[MAX_SIDE] left              # l_1 .. l_L
+    int[MAX_SIDE] right             # r_1 .. r_R, in text order
+    int[2 * MAX_SIDE] head          # l_1 .. l_L, r_1 .. r_R -> the item that is its gold head
+
+
+cdef int tabular_rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil:
     """Errors to come: in words on the stack and in the buffer, and in undecided starts."""
-    cdef int[MAX_SIDE] right
-    cdef int[2 * MAX_SIDE] item        # l_1 .. l_L, then r_1 .. r_R
-    cdef int[2 * MAX_SIDE] head        # item -> the item that is its gold head
     cdef int[MAX_SIDE + 1] with_root   # j -> errors when r_1 .. r_j hang below ROOT, too
-    cdef int n = gold.n
     cdef int end = view_end(s, gold, v)
-    cdef int n_left = 0
-    cdef int n_right = 0
-    cdef int lost = 0                  # words in no table that lose their gold head
-    cdef int least = NONE
-    cdef int i, j, k, w, g, e
-    # r_1 .. r_R; s.entry tells which stack words are linked.
+    cdef ItemsC items
+    items.n_left = items.n_right = items.lost = 0
+    find_right(s, gold, v, end, &items)
+    find_left(s, gold, v, &items)
+    find_heads(s, gold, v, end, &items)
+    fill_table(s.system, items.head, items.n_left, items.n_right, with_root)
+    return least_over_ends(s, gold, v, end, &items, with_root)
+
+
+cdef inline void find_right(
+    const StateC* s, const GoldC* gold, const ViewC* v, int end, ItemsC* items
+) noexcept nogil:
+    """Find r_1 .. r_R, and let s.entry tell which stack words are linked."""
+    cdef int i, k, w, g
     for i in range(1, height(v)):
         s.entry[stack_item(s, v, i)] = 0
     for i in range(height(v)):
         w = stack_item(s, v, i)
-        if w != n:
+        if w != gold.n:
             g = gold.head[w]
             if g != NONE and on_stack(s, v, g):
                 s.entry[w] = 1
@@ -121,50 +134,73 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
             elif v.b <= g < end:
                 s.entry[w] = 1
                 while v.b <= g < end:
-                    insert(right, &n_right, g)
+                    insert(items.right, &items.n_right, g)
                     g = gold.head[g]
         for k in range(first_child(gold, w, v.b), gold.child_offset[w + 1]):
             if gold.children[k] >= end:
                 break
             s.entry[w] = 1
-            insert(right, &n_right, gold.children[k])
-    # l_1 .. l_L; s.entry tells their numbers.
+            insert(items.right, &items.n_right, gold.children[k])
+
+
+cdef inline void find_left(
+    const StateC* s, const GoldC* gold, const ViewC* v, ItemsC* items
+) noexcept nogil:
+    """Find l_1 .. l_L, of those that are linked; then s.entry tells their numbers."""
+    cdef int i, w
     for i in range(height(v) - 1, 0, -1):
         w = stack_item(s, v, i)
         if not s.entry[w]:
-            lost += gold.head[w] != NONE
-        elif n_left < MAX_SIDE:
-            s.entry[w] = n_left
-            item[n_left] = w
-            n_left += 1
+            items.lost += gold.head[w] != NONE
+        elif items.n_left < MAX_SIDE:
+            s.entry[w] = items.n_left
+            items.left[items.n_left] = w
+            items.n_left += 1
         else:
             s.entry[w] = FREE
-    for j in range(n_right):
-        item[n_left + j] = right[j]
-    for i in range(n_left + n_right):
-        w = item[i]
+
+
+cdef inline void find_heads(
+    const StateC* s, const GoldC* gold, const ViewC* v, int end, ItemsC* items
+) noexcept nogil:
+    """Fill the gold heads of the items."""
+    cdef int n_right = items.n_right
+    cdef int i, w, g, head
+    for i in range(items.n_left + n_right):
+        w = items.left[i] if i < items.n_left else items.right[i - items.n_left]
         g = gold.head[w]
         if g == NONE:
-            head[i] = FREE
+            head = FREE
         elif not can_be_right(s.system, gold, w):
-            head[i] = LOST
-        elif g == n:
-            head[i] = ROOT_ITEM
+            head = LOST
+        elif g == gold.n:
+            head = ROOT_ITEM
         elif on_stack(s, v, g):
-            head[i] = s.entry[g]
+            head = s.entry[g]
         else:
-            head[i] = place_right(right, n_right, g)
-            if head[i] != NONE:
-                head[i] += n_left
+            head = place_right(items.right, n_right, g)
+            if head != NONE:
+                head += items.n_left
+            elif n_right == MAX_SIDE and items.right[n_right - 1] < g < end:
+                head = FREE
             else:
-                head[i] = FREE if n_right == MAX_SIDE and right[n_right - 1] < g < end else LOST
-    fill_table(s.system, head, n_left, n_right, with_root)
-    # The best place to end the sentence.
-    j = 0
+                head = LOST
+        items.head[i] = head
+
+
+cdef inline int least_over_ends(
+    const StateC* s, const GoldC* gold, const ViewC* v, int end, const ItemsC* items,
+    const int* with_root
+) noexcept nogil:
+    """Errors to come with the best place to end the sentence, up to ``end``."""
+    cdef int lost = items.lost
+    cdef int least = NONE
+    cdef int j = 0
+    cdef int k, e, w, g
     for e in range(v.b, end + 1):
         if e == end or (s.system.segment and may_end(s, gold, e)):
             k = with_root[j] + lost
-            if e < n:
+            if e < gold.n:
                 k += errors_behind(s, gold, e)
             least = k if least == NONE else min(least, k)
         if e == end:
@@ -174,14 +210,17 @@ cdef int rest(const StateC* s, const GoldC* gold, const ViewC* v) noexcept nogil
             w = gold.children[k]
             if w >= e:
                 break
-            lost -= place_right(right, n_right, w) == NONE and can_be_right(s.system, gold, w)
-        if j < n_right and right[j] == e:
+            lost -= (
+                place_right(items.right, items.n_right, w) == NONE
+                and can_be_right(s.system, gold, w)
+            )
+        if j < items.n_right and items.right[j] == e:
             j += 1
             continue
         g = gold.head[e]
         if g == NONE:
             continue
-        if not can_be_right(s.system, gold, e) or (e < g < n) or (
+        if not can_be_right(s.system, gold, e) or (e < g < gold.n) or (
             g < v.b and not on_stack(s, v, g)
         ):
             lost += 1

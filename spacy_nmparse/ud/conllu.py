@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
+import spacy_nmparse.systems.gold as gold
 from spacy_nmparse.ud.tokens import counted
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -155,17 +156,8 @@ def find_cycle(heads: Sequence[int | None]) -> list[int]:
     Args:
         heads: The head of each word: 1 is the first word, 0 is ROOT, None is unknown.
     """
-    done: set[int] = set()
-    for first in range(1, len(heads) + 1):
-        path: dict[int, int] = {}  # word -> its place
-        word = first
-        while word and word not in done:
-            if word in path:
-                return [*list(path)[path[word] :], word]
-            path[word] = len(path)
-            word = heads[word - 1] or 0
-        done.update(path)
-    return []
+    found = gold.find_cycle([head - 1 if head else None for head in heads])
+    return [word + 1 for word in found]
 
 
 def depths(heads: Sequence[int]) -> list[int]:

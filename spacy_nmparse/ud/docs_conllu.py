@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
-import numpy
 from spacy.attrs import IDX, LENGTH
 from spacy.tokens import Doc, MorphAnalysis
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.confidence import confidences
-from spacy_nmparse.pipe.roots import TREEBANK_ROOT
-from spacy_nmparse.ud.columns import Columns
+from spacy_nmparse.pipe.known import NAME as KNOWN
+from spacy_nmparse.pipe.roots import EXTENSION, ROOT_LABEL, TREEBANK_ROOT
 from spacy_nmparse.ud.conllu import (
     DEPREL,
     EMPTY,
@@ -27,9 +26,10 @@ from spacy_nmparse.ud.conllu import (
     Commented,
     Lines,
     Sentence,
+    depths,
     find_cycle,
 )
-from spacy_nmparse.ud.rows import CONFIDENCES, RowWriter, marked_items, misc_items
+from spacy_nmparse.ud.rows import RowWriter, joined, marked_items, misc_items
 
 #: In ``doc.user_data``: the comments and rows of the sentences of CoNLL-U that were parsed.
 ROWS = "spacy_nmparse.conllu"
@@ -70,7 +70,7 @@ class SentenceIds:
     """
 
     def __init__(self, given: Set[str], first: int = 1) -> None:
-        self._given = given
+        self.given = given
         self._number = first - 1
 
     def of(self, sentence: Commented) -> str:
@@ -83,7 +83,7 @@ class SentenceIds:
     def next(self) -> str:
         """The id of the next sentence, which has none."""
         self._number += 1
-        while str(self._number) in self._given:
+        while str(self._number) in self.given:
             self._number += 1
         return str(self._number)
 
@@ -96,10 +96,10 @@ def doc_sentences(doc: Doc, *, confidence: bool = False) -> Iterator[Lines]:
     """The sentences that ``doc_to_conllu`` writes; those of spaces alone are left out."""
     sure = confidences(doc) if confidence else None
     given = [Sentence([*comments], rows) for comments, rows in doc.user_data.get(ROWS, ())]
-    if given and _text(given) == doc.text.rstrip(" "):
-        yield from _filled(doc, given, Columns(doc), sure)
-        return
     writer = RowWriter(doc, sure)
+    if given and _text(given) == doc.text.rstrip(" "):
+        yield from _filled(doc, given, writer)
+        return
     for start, end in _places(doc):
         if (found := writer.sentence(start, end)) is not None:
             yield Lines(writer.comments(start, end), *found)
@@ -121,19 +121,6 @@ def _places(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 # Sentences that were CoNLL-U before
-
-
-def _above(i: int, columns: Columns, numbers: dict[int, int]) -> int | None:
-    """The head of a token, without those that are no words; None: it is a root."""
-    heads = columns.heads
-    head = heads[i]
-    while head not in numbers and heads[head] != head and columns.is_space[head]:
-        head = heads[head]
-    return None if head == i or head not in numbers else head
-
-
-def _confidence(sure: numpy.ndarray) -> list[str]:
-    return [f"{key}={value:.3f}" for key, value in zip(CONFIDENCES, sure, strict=True)]
 
 
 class _Block(NamedTuple):
@@ -183,9 +170,7 @@ def _blocks(doc: Doc, sentences: Sequence[Sentence]) -> Iterator[_Block]:
         yield _Block(words, tokens)
 
 
-def _filled(
-    doc: Doc, given: Sequence[Sentence], columns: Columns, sure: numpy.ndarray | None
-) -> Iterator[Lines]:
+def _filled(doc: Doc, given: Sequence[Sentence], writer: RowWriter) -> Iterator[Lines]:
     """Sentences of CoNLL-U with what a document says of their words.
 
     Where one token is one word, the word gets what the token has. Where tokens were merged or
@@ -195,7 +180,8 @@ def _filled(
     blocks = list(_blocks(doc, given))
     block_of_word = {word: block for block in blocks for word in block.words}
     number_of_block = {i: number for number, block in enumerate(blocks) for i in block.tokens}
-    parsed = doc.has_annotation("DEP")
+    parsed, heads = doc.has_annotation("DEP"), writer.heads()
+    deep = depths(heads) if any(len(one.tokens) > 1 for one in blocks) else heads
     first = 0
     for sentence in given:
         rows = [[*row] for row in sentence.rows]
@@ -214,20 +200,24 @@ def _filled(
             block = blocks[number]
             token = block.tokens[0]
             if len(block.tokens) > 1:
-                token = min(block.tokens, key=columns.depths.__getitem__)
+                token = min(block.tokens, key=deep.__getitem__)
             row = words[top]
+            *cells, label = writer.cells(token)
             if len(block.tokens) == len(block.words) == 1:
-                _annotate(row, token, columns, doc.vocab)
-                if columns.is_known(token):
+                _annotate(row, cells, doc.vocab)
+                if writer.says(token, KNOWN):
                     row[MISC] = "|".join(marked_items(misc_items(row[MISC])))
-            if sure is not None:
-                row[MISC] = "|".join([*misc_items(row[MISC]), *_confidence(sure[:, token])])
+            if sure := writer.confidence(token):
+                row[MISC] = "|".join([*misc_items(row[MISC]), sure])
             if not parsed:
                 continue
-            label = columns.deprels[token]
-            above = _above(token, columns, number_of_block) if label != EMPTY else None
-            head = tops.get(number_of_block[above]) if above is not None else None
-            if label == EMPTY and columns.heads[token] == token:
+            above = heads[token]
+            while above not in number_of_block and heads[above] != above and writer.is_space(above):
+                above = heads[above]
+            head = None
+            if label != EMPTY and above != token and above in number_of_block:
+                head = tops.get(number_of_block[above])
+            if label == EMPTY and heads[token] == token:
                 row[HEAD] = row[DEPREL] = EMPTY
             elif head is not None:
                 row[HEAD], row[DEPREL] = words[head][ID], label
@@ -235,8 +225,11 @@ def _filled(
                 row[HEAD], row[DEPREL] = str(root), "parataxis"
             else:
                 row[HEAD], root = "0", top + 1
-                is_root = columns.heads[token] == token
-                row[DEPREL] = columns.root_label(token) if is_root else TREEBANK_ROOT
+                row[DEPREL] = TREEBANK_ROOT
+                if heads[token] == token and (own := writer.says(token, EXTENSION)):
+                    row[DEPREL] = joined(own)
+                elif heads[token] == token and label not in (EMPTY, ROOT_LABEL):
+                    row[DEPREL] = label
         first += len(words)
         yield Sentence(sentence.comments, rows).written()
 
@@ -254,11 +247,12 @@ def _joined(words: list[list[str]], own: list[int], parsed: bool) -> int:
     return own[0]
 
 
-def _annotate(row: list[str], i: int, columns: Columns, vocab: Vocab) -> None:
-    """Write what a token has into the columns of its word, unless they say the same."""
-    for column, own in ((LEMMA, columns.lemmas), (UPOS, columns.upos), (XPOS, columns.xpos)):
-        row[column] = row[column] if own[i] == EMPTY else own[i]
-    feats = columns.feats[i]
+def _annotate(row: list[str], cells: Sequence[str], vocab: Vocab) -> None:
+    """Write what a token has into the columns LEMMA to FEATS of its word, unless they say the
+    same."""
+    *others, feats = cells
+    for column, own in zip((LEMMA, UPOS, XPOS), others, strict=True):
+        row[column] = row[column] if own == EMPTY else own
     if feats != EMPTY and (row[FEATS] == EMPTY or not _same_features(row[FEATS], feats, vocab)):
         row[FEATS] = feats
 

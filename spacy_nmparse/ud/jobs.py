@@ -12,8 +12,10 @@ from typing import IO, Any
 
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.folders import files_in
-from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, PLUS, SPACY
+from spacy_nmparse.ud.parse_inputs import name_of
+from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, SPACY
 
+PLUS = ".conllup"  # CoNLL-U with more columns
 STANDARD = "-"  # standard input or output
 PARSED = (".txt", ".conllu", PLUS, ".conll", ".spacy")  # the files of a folder that are parsed
 #: In each folder with outputs: how they were made, a line of JSON each.
@@ -30,7 +32,7 @@ class Job:
     @property
     def name(self) -> str:
         """What messages call the input."""
-        return "standard input" if self.source is None else str(self.source)
+        return name_of(self.source)
 
     @property
     def is_stream(self) -> bool:
@@ -68,23 +70,7 @@ def plan(
     """
     if output == STANDARD and form == SPACY:
         raise ValueError("A .spacy file cannot go to standard output: name one with --output.")
-    found: list[tuple[Path | None, Path]] = []  # the input, and its place below the output
-    for given in inputs:
-        path = Path(given)
-        if given == STANDARD:
-            found.append((None, Path("stdin")))
-        elif path.is_dir():
-            files, n_written, n_others = _files_of(path, Path(output))
-            if n_written or n_others:
-                on_skip(path, n_written, n_others)
-            if not files:
-                but = " that this command did not write: name files to parse them" * bool(n_written)
-                raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file{but}.")
-            found += [(one, one.relative_to(path)) for one in files]
-        elif path.exists():
-            found.append((path, Path(path.name)))
-        else:
-            raise FileNotFoundError(f"There is no file or folder {path}.")
+    found = [one for given in inputs for one in _found(given, Path(output), on_skip)]
     if output == STANDARD:
         return [Job(source, None) for source, _ in found]
     target = Path(output)
@@ -106,6 +92,26 @@ def plan(
             if not job.target.parent.resolve().is_relative_to(target.resolve()):
                 raise ValueError(f"{job.target} is not in {target}: a link leads out of it.")
     return _checked(jobs)
+
+
+def _found(
+    given: str, output: Path, on_skip: Callable[[Path, int, int], Any]
+) -> list[tuple[Path | None, Path]]:
+    """The inputs that an argument names, and their places below the output."""
+    path = Path(given)
+    if given == STANDARD:
+        return [(None, Path("stdin"))]
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder {path}.")
+    if not path.is_dir():
+        return [(path, Path(path.name))]
+    files, n_written, n_others = _files_of(path, output)
+    if n_written or n_others:
+        on_skip(path, n_written, n_others)
+    if not files:
+        but = " that this command did not write: name files to parse them" * bool(n_written)
+        raise FileNotFoundError(f"The folder {path} has no {', '.join(PARSED)} file{but}.")
+    return [(one, one.relative_to(path)) for one in files]
 
 
 def _files_of(folder: Path, output: Path) -> tuple[list[Path], int, int]:
@@ -152,21 +158,41 @@ def _checked(jobs: list[Job]) -> list[Job]:
     return jobs
 
 
-def options_of(
-    model: Path | None, form: str, kind: str | None, confidence: bool, keep_heads: bool
-) -> dict[str, Any]:
-    """What an output depends on beside its input, for the record.
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for, of each file alike.
 
-    Args:
-        model: The pipeline's folder, whose files are read; None: it has none.
-        form: The format of the output.
-        kind: That of the input; None: by its name.
+    Attributes:
+        form: The format of the outputs, one of FORMATS.
+        kind: That of the inputs; None: by their names.
         confidence: Whether confidences are written.
-        keep_heads: Whether the heads of the input are kept.
+        keep_heads: Whether the heads of the inputs are kept.
+        n_process: As of ``FileParser``, like the next two.
     """
-    digest = None if model is None else digest_of(model)
-    how = {"confidence": confidence, "keep_heads": keep_heads}
-    return {"format": form, "input_format": kind, **how, "model": digest}
+
+    form: str = CONLLU
+    kind: str | None = None
+    confidence: bool = False
+    keep_heads: bool = False
+    n_process: int = 1
+    batch_size: int | None = None
+    keep_going: bool = False
+
+    @property
+    def of_parser(self) -> dict[str, Any]:
+        """The arguments of ``FileParser``."""
+        names = ("confidence", "n_process", "batch_size", "keep_going")
+        return {name: getattr(self, name) for name in names}
+
+    def options(self, model: Path | None) -> dict[str, Any]:
+        """What an output depends on beside its input, for the record.
+
+        Args:
+            model: The pipeline's folder, whose files are read; None: it has none.
+        """
+        how = {"confidence": self.confidence, "keep_heads": self.keep_heads}
+        digest = None if model is None else digest_of(model)
+        return {"format": self.form, "input_format": self.kind, **how, "model": digest}
 
 
 def digest_of(folder: Path) -> str:
@@ -217,7 +243,7 @@ def note(target: Path, made: Path, **how: Any) -> None:
         target: The output.
         made: The file that is about to take its place.
         how: The name of the ``input``, its stamp before it was read as ``input_stamp``, and what
-            ``options_of`` gives as ``options``.
+            ``Asked.options`` gives as ``options``.
     """
     entry = {"output": target.name, "stamp": stamp(made), **how}
     with _record(target.parent, "ab+") as file:
@@ -239,7 +265,7 @@ def is_done(job: Job, options: dict[str, Any]) -> bool:
 
     Args:
         job: The job.
-        options: What ``options_of`` gives.
+        options: What ``Asked.options`` gives.
 
     Raises:
         FileExistsError: If there is a file that this command did not write, or that was changed

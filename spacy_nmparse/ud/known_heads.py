@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
+from spacy.tokens import Doc, Token
 
 from spacy_nmparse.pipe.known import is_known
 from spacy_nmparse.ud.conllu import EMPTY, HEAD, ID, MISC, Sentence
-from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.docs_conllu import ROWS
 from spacy_nmparse.ud.extensions import value_of
 from spacy_nmparse.ud.rows import CONFIRMED, KNOWN_HEAD, is_marked
 
-
-def has_marks(file: IO[bytes], name: str, is_spacy: bool) -> bool:
-    """Whether any word of a file has a mark.
-
-    Args:
-        file: The open file of CoNLL-U, which is left at its start.
-        name: Its name.
-        is_spacy: Whether it is a .spacy file, which is read by its name.
-    """
-    if is_spacy:
-        return any(any(map(_is_marked, doc)) for doc in read_spacy(Path(name), Vocab()))
-    marks = {KNOWN_HEAD.encode(), CONFIRMED.encode()}
-    found = any(not line.startswith(b"#") and marks & _items(line) for line in file)
-    file.seek(0)
-    return found
+MARKS = frozenset((KNOWN_HEAD.encode(), CONFIRMED.encode()))
 
 
-def _items(line: bytes) -> set[bytes]:
-    """What MISC of a row of CoNLL-U says."""
+def has_mark(line: bytes) -> bool:
+    """Whether MISC of a row of CoNLL-U has a mark."""
     columns = line.rstrip(b"\r\n").split(b"\t")
-    return set(columns[MISC].split(b"|")) if len(columns) > MISC else set()
+    items = columns[MISC].split(b"|") if len(columns) > MISC else ()
+    return not MARKS.isdisjoint(items)
 
 
-def _is_marked(token: Any) -> bool:
+def is_marked_token(token: Token) -> bool:
+    """Whether a token has a mark."""
     return is_known(token) or is_marked(value_of(token, "ud_misc"))
 
 
@@ -67,7 +52,7 @@ def take_heads_of(doc: Doc, keep: bool, marked: bool) -> list[bool]:
     data: Any = doc.user_data
     taken = []
     for token in doc:
-        kept = keep and bool(token.dep) and (not marked or _is_marked(token))
+        kept = keep and bool(token.dep) and (not marked or is_marked_token(token))
         if misc := value_of(token, "ud_misc"):
             data["._.", "ud_misc", token.idx, None] = _unmarked(misc, kept)
         taken.append(kept)

@@ -1,90 +1,222 @@
-"""Parse files into others, piece by piece, with one process or several."""
+"""Parse files into others, piece by piece, with one process or several.
+
+``FileReader`` cuts a file into pieces, ``FileParser`` parses pieces of one or several files, and
+``FileWriter`` puts what comes of a file in its place. All that flows from the first to the last is
+lazy.
+"""
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import ExitStack, closing
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 
-from spacy_nmparse.pipe.files import is_replaced, new_file
+from spacy_nmparse.pipe.doc_io import parsed_tokens
+from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
-from spacy_nmparse.ud.jobs import Job, check_record, note, options_of, stamp
-from spacy_nmparse.ud.known_heads import has_marks
-from spacy_nmparse.ud.parse_inputs import CONLLU, SPACY, TEXT, given_ids, kind_of
-from spacy_nmparse.ud.parse_outputs import Joined
-from spacy_nmparse.ud.pieces import Counts, Part, Piece, PieceParser, cut
+from spacy_nmparse.ud.jobs import Asked, Job, check_record, note, stamp
+from spacy_nmparse.ud.parse_inputs import (
+    LINES,
+    TEXT,
+    FileReader,
+    Item,
+    Piece,
+    forget_store,
+    unannotated,
+)
+from spacy_nmparse.ud.parse_outputs import CONLLU, ERROR, Counts, FileWriter, Part
+
+NEW_STRINGS = 100_000  # with so many, the new words of plain text are forgotten
+
+
+class FileParser:
+    """Parses files.
+
+    Args:
+        nlp: The pipeline.
+        form: The format of the outputs, one of FORMATS.
+        confidence: Whether confidences are written, which parsers note if their ``confidence`` is
+            on.
+        n_process: Processes; the parses are the same with any number.
+        batch_size: Documents of a batch; None: the pipeline's own.
+        keep_going: Whether a document that fails, or a sentence of CoNLL-U, is written without a
+            parse, with its error.
+    """
+
+    def __init__(
+        self,
+        nlp: Language,
+        form: str = CONLLU,
+        *,
+        confidence: bool = False,
+        n_process: int = 1,
+        batch_size: int | None = None,
+        keep_going: bool = False,
+    ) -> None:
+        self._nlp = nlp
+        self._form = form
+        self._confidence = confidence
+        self._n_process = n_process
+        self._batch_size = batch_size
+        self._keep_going = keep_going
+        self._zone: ExitStack | None = None
+        self._n_known = 0  # strings when new words were last forgotten
+
+    def __call__(self, *files: FileReader) -> Iterator[Part]:
+        """Parse files. The processes share their pieces.
+
+        Yields:
+            The parsed pieces, in order, as they are asked for. What is wrong with a file comes as
+            the error of a part.
+
+        Raises:
+            ProcessDied: A RuntimeError, if a process died.
+        """
+        whole = self._form != CONLLU
+        pieces = (one for i, file in enumerate(files) for one in file.pieces(i, whole))
+        parts: Any = in_order(self.parse, pieces, self._n_process)
+        try:
+            with closing(parts):
+                for part in parts:
+                    part.ids = files[part.number].ids
+                    yield part
+        finally:
+            self._open_zone(False)
+            forget_store()
+
+    def parse(self, piece: Piece) -> Part:
+        """Parse a piece."""
+        part = Part(self._form, piece.number, piece.n_bytes, error=piece.error)
+        try:
+            if part.error is None:
+                self._open_zone(piece.kind in (TEXT, LINES))
+                items = piece.items(self._nlp.vocab)
+                part.counts.documents = len(items)
+                part.fill(self._finished(piece.name, items, part.counts), self._confidence)
+        except (OSError, ValueError, RuntimeError) as error:
+            part.error = error
+        return part
+
+    def _open_zone(self, wanted: bool) -> None:
+        """New words of plain text are forgotten from time to time. Other inputs bring strings of
+        annotation that spaCy keeps references to."""
+        strings = self._nlp.vocab.strings
+        if self._zone is not None and (not wanted or len(strings) - self._n_known >= NEW_STRINGS):
+            zone, self._zone = self._zone, None
+            zone.close()
+        if wanted and self._zone is None:
+            self._zone = ExitStack()
+            self._zone.enter_context(self._nlp.memory_zone())
+            self._n_known = len(strings)
+
+    def _finished(self, name: str, items: list[Item], counts: Counts) -> Iterator[tuple[Doc, bool]]:
+        """Parsed documents with what the input says of them; whether each continues another."""
+        for item, doc in self._parsed(name, items):
+            item.finish(doc)
+            counts.failed += ERROR in doc.user_data
+            counts.words += len(parsed_tokens([doc])[0])
+            if self._form == CONLLU:
+                counts.other_texts += item.other_texts
+            yield doc, item.continues
+
+    def _parsed(self, name: str, items: list[Item]) -> Iterable[tuple[Item, Doc]]:
+        given = (item.to_parse() for item in items)
+        try:
+            docs = self._nlp.pipe(given, batch_size=self._batch_size)
+            return list(zip(items, docs, strict=True))
+        except Exception:  # of any component; what it was about is seen one by one
+            return [pair for item in items for pair in self._alone(name, item)]
+
+    def _alone(self, name: str, item: Item) -> list[tuple[Item, Doc]]:
+        """The parse of a document; if it fails, those of its halves; if it has none, its words.
+
+        Raises the error, with its place, unless parsing is to go on.
+        """
+        try:
+            return [(item, self._nlp(item.to_parse()))]
+        except Exception as error:
+            if parts := item.halves():
+                return [pair for part in parts for pair in self._alone(name, part)]
+            if not self._keep_going:
+                raise _located(name, item, error) from error
+            given = item.to_parse()
+            if isinstance(given, str):
+                doc = Doc(self._nlp.vocab, words=given.split(" "))
+            else:
+                doc = unannotated(given)
+            doc.user_data[ERROR] = f"{type(error).__name__}: {error}"
+            return [(item, doc)]
+
+
+def _located(name: str, item: Item, error: Exception) -> Exception:
+    """The error with the place of the document, if it is one that is reported."""
+    for kind in (OSError, ValueError, RuntimeError):
+        if item.place and isinstance(error, kind):
+            return kind(f"{name}, {item.place}: {error}")
+    return error
 
 
 def parse_files(
     nlp: Language,
     jobs: Sequence[Job],
-    form: str,
-    *,
-    kind: str | None = None,
-    confidence: bool = False,
-    n_process: int = 1,
-    batch_size: int | None = None,
-    keep_going: bool = False,
-    keep_heads: bool = False,
-    options: dict[str, Any] | None = None,
+    asked: Asked,
     on_done: Callable[[int], Any] = lambda n_bytes: None,
+    options: dict[str, Any] | None = None,
 ) -> Iterator[tuple[Job, Counts | Exception]]:
-    """Parse files into others.
-
-    Inputs are cut into pieces, which the processes parse side by side; this process puts them in
-    order. The outputs are the same, byte for byte, with any number of processes. The folder of each
-    output gets a record of how it was made (RECORD).
+    """Parse files into others. The folder of each output gets a record of how it was made (RECORD).
 
     Args:
         nlp: The pipeline.
         jobs: The files.
-        form: One of FORMATS.
-        kind: One of KINDS; None: by the name of the input, else plain text, unless its first lines
-            are CoNLL-U.
-        confidence: Whether confidences are written.
-        n_process: Processes.
-        batch_size: Documents of a batch; None: the pipeline's own.
-        keep_going: Whether a document that fails is written without a parse, with its error; else
-            its file is not written.
-        keep_heads: Whether heads and labels of CoNLL-U and .spacy files are given to the pipeline,
-            whose parsers keep them if their ``keep_heads`` is on. Where a file has marks in MISC
-            (``KnownHead=Yes``, ``Confirmed=Yes``), only those of marked words are.
-        options: What ``options_of`` gives, if it is known: it reads the whole model.
+        asked: How they are parsed.
         on_done: Called with the bytes of the input of each piece that is written.
+        options: What ``asked.options`` gives, if it is known: it reads the whole model.
 
     Yields:
         Each job, in order, and what was parsed or what went wrong: an OSError where a file cannot
         be read or written, a ValueError where the input is not what it should be, a RuntimeError
         where a process died. What was at the output before stays then.
     """
-    work = PieceParser(nlp, form, confidence, batch_size, keep_going, keep_heads)
+    parse = FileParser(nlp, asked.form, **asked.of_parser)
     if options is None:
-        to_files = any(job.target for job in jobs)
-        options = options_of(nlp.path if to_files else None, form, kind, confidence, keep_heads)
+        options = asked.options(nlp.path if any(job.target for job in jobs) else None)
     todo, alone = deque(jobs), False
-    try:
-        while todo:
-            group = _group(todo, alone)
-            outcomes = _parse_group(work, group, form, kind, n_process, on_done, options)
-            try:
-                for outcome in outcomes:
-                    yield todo.popleft(), outcome
-            except ProcessDied as error:
-                # Which file it died of is seen when each is parsed by itself.
-                if len(group) == 1 or todo[0].target is None:
-                    yield todo.popleft(), error
-                alone = True
-    finally:
-        work.close()
+    while todo:
+        group = _group(todo, alone)
+        files = [FileReader(job.source, asked.kind, keep_heads=asked.keep_heads) for job in group]
+        how = [
+            {"input": job.name, "input_stamp": stamp(job.source), "options": options}
+            for job in group
+        ]
+        parts: Any = parse(*files)
+        try:
+            for number, own in groupby(parts, key=lambda part: part.number):
+                outcome = _outcome(group[number], own, how[number], on_done)
+                files[number].given_up = isinstance(outcome, Exception)
+                yield todo.popleft(), outcome
+        except ProcessDied as error:
+            # Which file it died of is seen when each is parsed by itself.
+            if len(group) == 1 or todo[0].target is None:
+                yield todo.popleft(), error
+            alone = True
+        finally:
+            parts.close()
+
+
+def parse_file(nlp: Language, job: Job, form: str, **how: Any) -> Counts:
+    """Parse a file into another: what ``parse_files`` gives for one; how: what ``Asked`` has
+    besides. What goes wrong is raised."""
+    ((_, outcome),) = parse_files(nlp, [job], Asked(form, **how))
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 def _group(todo: Iterable[Job], alone: bool) -> list[Job]:
@@ -97,130 +229,16 @@ def _group(todo: Iterable[Job], alone: bool) -> list[Job]:
     return group
 
 
-def _parse_group(
-    work: PieceParser,
-    jobs: Sequence[Job],
-    form: str,
-    kind: str | None,
-    n_process: int,
-    on_done: Callable[[int], Any],
-    options: dict[str, Any],
-) -> Iterator[Counts | Exception]:
-    failed: set[int] = set()
-    stamps: dict[int, Any] = {}
-    ids: dict[int, set[str]] = {}
+def _outcome(
+    job: Job, parts: Iterable[Part], how: dict[str, Any], on_done: Callable[[int], Any]
+) -> Counts | Exception:
+    def prepare(target: Path) -> None:
+        if is_replaced(target):
+            check_record(target.parent)
 
-    def pieces() -> Iterator[Piece]:
-        for number, job in enumerate(jobs):
-            its_kind = kind or (kind_of(job.source) if job.source else TEXT)
-            stamps[number] = stamp(job.source)
-            try:
-                with _input(job, its_kind) as file:
-                    if form == CONLLU:
-                        ids[number] = given_ids(file, its_kind, job.name)
-                    marked = work.keep_heads and its_kind in (CONLLU, SPACY)
-                    marked = marked and has_marks(file, job.name, its_kind == SPACY)
-                    is_guess = kind is None
-                    for piece in cut(
-                        file,
-                        job.source,
-                        its_kind,
-                        job=number,
-                        name=job.name,
-                        is_guess=is_guess,
-                        whole=form != CONLLU,
-                    ):
-                        if number in failed:
-                            break
-                        yield replace(piece, marked=marked)
-            except (OSError, ValueError) as error:
-                yield Piece(number, its_kind, job.name, error=error)
-
-    parts: Any = in_order(work, pieces(), n_process)
-    with closing(parts):
-        for number, its_parts in groupby(parts, key=lambda part: part.job):
-            job = jobs[number]
-            outcome: Counts | Exception
-            try:
-                how = {"input": job.name, "input_stamp": stamps[number], "options": options}
-                given = ids.get(number, set())
-                outcome = _write(job, form, its_parts, on_done, how, given)
-            except (ProcessDied, BrokenPipeError):
-                raise
-            except (OSError, ValueError, RuntimeError) as error:
-                failed.add(number)
-                outcome = error
-            yield outcome
-
-
-def parse_file(nlp: Language, job: Job, form: str, **how: Any) -> Counts:
-    """Parse a file into another: what ``parse_files``, which has the arguments, gives for one. What
-    goes wrong is raised."""
-    ((_, outcome),) = parse_files(nlp, [job], form, **how)
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
-def _write(
-    job: Job,
-    form: str,
-    parts: Iterable[Part],
-    on_done: Callable[[int], Any],
-    how: dict[str, Any],
-    given: set[str],
-) -> Counts:
-    counts = Counts()
-    with _opened(job.target, how) as file:
-        joined = Joined(file, form, given)
-        for part in parts:
-            if part.error is not None:
-                raise part.error
-            joined.add(part.written)
-            counts.add(part.counts)
-            on_done(part.n_bytes)
-        joined.finish()
-    return counts
-
-
-@contextmanager
-def _opened(path: Path | None, how: dict[str, Any]) -> Iterator[IO[bytes]]:
-    """The file at an output, which replaces what is there when it is complete and recorded."""
-    if path is None:
-        if sys.stdout is None:
-            raise ValueError("standard output is closed: name a file with --output")
-        yield sys.stdout.buffer
-        return
-    with ExitStack() as stack:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if is_replaced(path):
-                check_record(path.parent)
-            file = stack.enter_context(
-                new_file(path, before_replace=lambda new: note(path, new, **how))
-            )
-        except OSError as error:
-            raise OSError(f"{path} cannot be written: {error.strerror or error}.") from error
-        yield file
-
-
-def _input(job: Job, kind: str) -> AbstractContextManager[IO[bytes]]:
-    """The open input of a job. CoNLL-U of a stream is stored first, to be read twice."""
-    if not job.is_stream:
-        assert job.source is not None
-        return job.source.open("rb")
-    if kind == SPACY:
-        raise ValueError(f"A .spacy file cannot come from {job.name}: name a file")
-    if job.source is None:
-        if sys.stdin is None:
-            raise ValueError("standard input is closed: name a file")
-        opened: AbstractContextManager[IO[bytes]] = nullcontext(sys.stdin.buffer)
-    else:
-        opened = job.source.open("rb")
-    if kind != CONLLU:
-        return opened
-    stored: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
-    with opened as file:
-        shutil.copyfileobj(file, stored)
-    stored.seek(0)
-    return stored
+    try:
+        return FileWriter(job.target, prepare, partial(note, **how)).write(parts, on_done)
+    except (ProcessDied, BrokenPipeError):
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        return error

@@ -63,12 +63,9 @@ cdef class Column:
     cdef str written(self, str text):
         return joined(text)
 
-    def each(self, numbers):
-        """The texts of numbers."""
-        cdef uint64_t number
-        for number in numbers:
-            self.of(number)
-        return [self.made[one] for one in numbers]
+    cdef str at(self, uint64_t number):
+        self.of(number)
+        return self.made[number]
 
 
 cdef class Forms(Column):
@@ -305,7 +302,24 @@ cdef class RowWriter:
                 return [" ".join(comment.splitlines()) for comment in known]
         return []
 
-    cdef object says(self, int i, str name):
+    def heads(self):
+        """The head of each token; of one without a label, and of a root, its own number."""
+        return [self.head(i) for i in range(self.doc.length)]
+
+    def cells(self, int i):
+        """LEMMA, UPOS, XPOS, FEATS and DEPREL of a token; ``_``: it has none."""
+        cdef Texts made = self.made
+        return (
+            made.forms.at(self.doc.c[i].lemma), made.upos.at(self.doc.c[i].pos),
+            made.names.at(self.doc.c[i].tag), made.feats.at(self.doc.c[i].morph),
+            made.names.at(self.doc.c[i].dep),
+        )
+
+    def is_space(self, int i):
+        """Whether a token is spaces alone."""
+        return self.forms[i].is_space
+
+    cpdef object says(self, int i, str name):
         """The value of a token's extension."""
         return (<dict>self.told[i]).get(name) if self.told else None
 
@@ -387,10 +401,13 @@ cdef class RowWriter:
         leading = self.doc[:i].text_with_ws if i == self.n_leading > 0 else ""
         text = self.text(i) if self.forms[i].differs else ""
         is_known = bool(self.says(i, KNOWN))
-        sure = self.confidence(i) if self.sure is not None else ""
-        return *self.gap(i, self.says(i, "ud_misc")), leading, text, is_known, is_inside, sure
+        told = leading, text, is_known, is_inside, self.confidence(i)
+        return *self.gap(i, self.says(i, "ud_misc")), *told
 
-    cdef str confidence(self, int i):
+    cpdef str confidence(self, int i):
+        """Confidences for MISC; "" where none are wanted or known."""
+        if self.sure is None:
+            return ""
         pairs = zip(CONFIDENCES, self.sure[i], strict=True)
         return "|".join([f"{key}={value:.3f}" for key, value in pairs])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from spacy.language import Language
@@ -12,7 +13,16 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.terminal import show
-from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle, read_rows
+from spacy_nmparse.ud.conllu import (
+    EMPTY,
+    HEAD,
+    PLUS,
+    Sentence,
+    decode,
+    find_cycle,
+    parts_of,
+    read_rows,
+)
 from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
 from spacy_nmparse.wording import counted
 
@@ -20,6 +30,7 @@ SPLITS = ("train", "dev", "test")
 #: Names of files of Universal Dependencies, also in parts: de_hdt-ud-train-a-1.conllu.
 NAME = re.compile(r"(?P<treebank>|.*[-_.])(?P<split>train|dev|test)(?:-[\w-]+)?\.conllu")
 HELD_OUT = 10
+MOST_FAULTS = 20  # in one message
 
 Files = dict[str, list[Path]]
 
@@ -135,6 +146,38 @@ def refuse_cycles(sentence: Sentence, name: str) -> None:
         line = sentence.lines[sentence.rows.index(words[cycle[0] - 1])]
         listed = " → ".join(map(str, cycle))
         raise ValueError(f"{name}, line {line}: the heads form a cycle: {listed}.")
+
+
+def faults(file: Path) -> Iterator[str]:
+    """What is wrong with a CoNLL-U file: the first fault of each sentence, with its line."""
+    lines: list[str] = []
+    columns, first, has_rows = "", 1, False
+    with file.open("rb") as opened:
+        try:
+            for number, line in enumerate(chain(decode(opened, str(file)), [""]), start=1):
+                lines.append(line)
+                if line.strip(" \t\r\n"):
+                    has_rows = has_rows or not line.startswith("#")
+                    if PLUS in line and parts_of(line.rstrip())[0] == PLUS:
+                        columns = parts_of(line.rstrip())[1]
+                elif has_rows or not line:
+                    try:
+                        for one in read_rows(lines, str(file), columns=columns, first_line=first):
+                            refuse_cycles(one, str(file))
+                    except ValueError as error:
+                        yield str(error)
+                    lines, first, has_rows = [], number + 1, False
+        except ValueError as error:  # not UTF-8
+            yield str(error)
+
+
+def refuse_faults(files: Iterable[Path]) -> None:
+    """Raise a ValueError that lists what is wrong with CoNLL-U files, where something is."""
+    found = [fault for file in dict.fromkeys(files) for fault in faults(file)]
+    if found:
+        more = len(found) - MOST_FAULTS
+        listed = [*found[:MOST_FAULTS], *([f"{more} more sentences have faults."] * (more > 0))]
+        raise ValueError("\n".join(listed))
 
 
 def several_roots(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:

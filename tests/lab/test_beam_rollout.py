@@ -16,6 +16,7 @@ from spacy.training import Example
 
 from spacy_nmparse.lab.beam import rollout as beam_rollout
 from spacy_nmparse.lab.probabilities import probabilities
+from spacy_nmparse.learning.lesson import Lesson
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.learning import GreedyLearning
 from spacy_nmparse.systems import ROOT, Action, Gold
@@ -287,9 +288,8 @@ def test_unknown_boundaries() -> None:
     expected, _ = NaiveSearch(parser, scored, 0, gold, 4, parser.learning.oracle).loss(
         "max_violation", len(gold)
     )
-    _, loss = beam_rollout.learn(
-        parser.system, scored, [gold], constraints, "dynamic", "max_violation", 4, 0.0, 1
-    )
+    lesson = Lesson(parser.system, scored, [gold], constraints, 0.0)
+    _, loss = beam_rollout.learn(lesson, "dynamic", "max_violation", 4, 1)
     assert loss == pytest.approx(expected, rel=2e-3) and loss > 0
 
 
@@ -297,7 +297,8 @@ def learn_one(parser: Any, oracle: str, update: str, width: int) -> None:
     doc = gold_doc(parser.vocab, [0])
     scored, _, constraints = flat(parser, [bare(doc)])
     gold = Gold([token.head.i for token in doc])
-    beam_rollout.learn(parser.system, scored, [gold], constraints, oracle, update, width, 0.0, 1)
+    lesson = Lesson(parser.system, scored, [gold], constraints, 0.0)
+    beam_rollout.learn(lesson, oracle, update, width, 1)
 
 
 def test_arguments() -> None:

@@ -45,6 +45,7 @@ from tests.lab.linear import (
     tagged_examples,
 )
 from tests.naive.linear import Logistic, Perceptron, best, features, noted_label
+from tests.naive.scorers import View
 from tests.pipe.common import DOCUMENTS, make_example, make_examples, parser_of, random_doc
 
 # Features
@@ -64,7 +65,8 @@ def test_features_are_those_of_the_plain_implementation(name: str, options: dict
         arrays = [numpy.array(one, dtype="uint64") for one in (words, tags)]
         state = system.initial(n)
         while not state.is_final:
-            expected = features(names, state, words, tags, labels, BITS)
+            view = View.of(system, state)
+            expected = features(names, view, words, tags, labels, BITS)
             assert templates.features(state, *arrays, BITS) == expected
             system.apply(state, rng.choice(system.actions(state)), push_label="b")
 

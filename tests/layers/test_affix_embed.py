@@ -11,6 +11,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
@@ -70,35 +71,41 @@ def test_each_word_gets_the_vector_of_its_kind() -> None:
     assert [(v.shape, v.dtype) for v in vectors] == [((n, 8), "float32") for n in (6, 0, 1)]
     assert (vectors[0][0] == vectors[0][4]).all() and (vectors[0][1] == vectors[2][0]).all()
     assert abs(vectors[0][1] - vectors[0][5]).max() > 1e-3  # another shape
+    for texts in ((), ("",), ("", "")):
+        vectors, backprop = make()(make_docs(*texts), is_train=True)
+        assert [v.shape for v in vectors] == [(0, 8)] * len(texts) and backprop(vectors) == []
 
 
 def test_documents_of_several_vocabularies() -> None:
-    """A word of a vocabulary that the first document's does not know."""
+    """Words that the first one does not know; as in spaCy's layer, vectors are the first one's."""
     docs = [*make_docs("a cat", ""), *make_docs("a dog sat")]
     with pytest.raises(KeyError):
         docs[0].vocab.strings[docs[2][1].norm]
     model = make()
     for together, doc in zip(model.predict(docs), docs, strict=True):
         assert together == pytest.approx(model.predict([doc])[0], abs=1e-6)
-
-
-@pytest.mark.parametrize("texts", [(), ("",), ("", "")])
-def test_no_words(texts: tuple[str, ...]) -> None:
-    model = make()
-    vectors, backprop = model(make_docs(*texts), is_train=True)
-    assert [v.shape for v in vectors] == [(0, 8)] * len(texts)
-    assert backprop(vectors) == []
+    docs = [*with_vectors("cat"), *make_docs("dog unheardof")]
+    model = make(docs, include_static_vectors=True)
+    _, (dog, _) = model.predict(docs)
+    (alone,) = model.predict(with_vectors("dog"))
+    assert dog == pytest.approx(alone[0], abs=1e-6)
 
 
 def test_endings_are_shared() -> None:
-    """Words never seen are near to known ones with the same endings, as spaCy's cannot be."""
+    """As spaCy's cannot be; opening and closing quotes, which have one norm, differ in shape."""
     only_ends = make(prefixes=(), suffixes=(4,))
     known, alike, other = only_ends.predict(make_docs("xxbban yybban xxbben"))[0]
     assert abs(known - alike).max() < abs(known - other).max()
+    docs = make_docs("“ a ”")
+    assert docs[0][0].norm == docs[0][2].norm
+    model = make(prefixes=(1,), suffixes=(1,))
+    model(docs, is_train=True)
+    opening, _, closing = model.predict(docs)[0]
+    assert abs(opening - closing).max() > 0.01
 
 
 def test_training_hides_norms() -> None:
-    """Of the share of words that was asked for, and nothing else of them."""
+    """Of the share of words that was asked for; and affixes of one word, as prediction will."""
     docs = make_docs(" ".join(f"w{i}" for i in range(400)))
     model = make(prefixes=(), suffixes=(), word_dropout=0.3)
     (vectors,), _ = model(docs, is_train=True)
@@ -110,22 +117,21 @@ def test_training_hides_norms() -> None:
     )
     assert (is_shown ^ is_hidden).all()
     assert 0.2 < is_hidden.mean() < 0.4
+    docs = make_docs("aw1 bw1 cw2")
+    model = make(prefixes=(), suffixes=(2,), word_dropout=0.0)
+    (first,), _ = model(docs, is_train=True)
+    assert first == pytest.approx(model.predict(docs)[0], abs=1e-6)
 
 
 def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word counts as seen even if its norm was hidden in training. Prediction hides the norms of
-    all other words, and affixes of fewer than two: in small and large batches, in copies of the
-    layer and in saved ones."""
+    """Norms and affixes, in any batch, copy or saved layer; a hidden norm counts as seen."""
     model = make(prefixes=(), suffixes=(2,), word_dropout=0.9)
     words = make_docs("aw1 bw1 cw2 dw1 dw2")
-    shown = model.predict(words)[0]
-    numbers = Types.of(words).numbers((), (2,))
-    assert shown == pytest.approx(
-        model.layers[0].predict(numbers)[Types.of(words).place], abs=1e-6
-    ), "before training"
+    place, numbers = Types.of(words).place, Types.of(words).numbers((), (2,))
+    before = model.layers[0].predict(numbers)[place]
+    assert model.predict(words)[0] == pytest.approx(before, abs=1e-6), "before training"
     model(make_docs("aw1 cw2"), is_train=True)
     model(make_docs("cw2", "bw1"), is_train=True)
-    place = Types.of(words).place
     numbers[place[[3, 4]], 0] = 0
     numbers[place[[2, 4]], 2] = 0
     expected = model.layers[0].predict(numbers)[place]
@@ -141,42 +147,20 @@ def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.predict(words)[0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_quotes_differ() -> None:
-    """spaCy gives opening and closing quotes one norm; their shapes tell where sentences begin."""
-    docs = make_docs("“ a ”")
-    assert docs[0][0].norm == docs[0][2].norm
-    model = make(prefixes=(1,), suffixes=(1,))
-    model(docs, is_train=True)
-    opening, _, closing = model.predict(docs)[0]
-    assert abs(opening - closing).max() > 0.01
-
-
-def test_training_hides_affixes_of_one_word() -> None:
-    """So the network sees in training what it will see."""
-    docs = make_docs("aw1 bw1 cw2")
-    model = make(prefixes=(), suffixes=(2,), word_dropout=0.0)
-    (first,), _ = model(docs, is_train=True)
-    assert first == pytest.approx(model.predict(docs)[0], abs=1e-6)
-
-
 def test_dropout_factor() -> None:
     (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
-    dropped = {}
     numbers = Types.of([doc]).numbers((1,), (2,))
-    for factor in (0.0, 0.5, 2.0, 9.0):
-        model = make(
-            embed_width=500,
-            prefixes=(1,),
-            suffixes=(2,),
-            dropout_factor=factor,
-            word_dropout=0.0,
-        )
+    sizes: dict[str, Any] = {"embed_width": 500, "prefixes": (1,), "suffixes": (2,)}
+    for factor, least, most in (
+        (0.0, 0, 0),
+        (0.5, 0.07, 0.13),
+        (2.0, 0.35, 0.45),
+        (9.0, 0.87, 0.93),
+    ):
+        model = make(dropout_factor=factor, word_dropout=0.0, **sizes)
         set_dropout_rate(model, 0.2)
-        tables = model.layers[0].layers[0]
-        result, _ = tables(numbers, is_train=True)
-        dropped[factor] = float((result == 0).all(axis=0).mean())
-    assert dropped[0.0] == 0 and 0.07 < dropped[0.5] < 0.13 and 0.35 < dropped[2.0] < 0.45
-    assert 0.87 < dropped[9.0] < 0.93
+        result, _ = model.layers[0].layers[0](numbers, is_train=True)
+        assert least <= (result == 0).all(axis=0).mean() <= most
 
 
 def with_vectors(*texts: str) -> list[Doc]:
@@ -186,6 +170,11 @@ def with_vectors(*texts: str) -> list[Doc]:
     for word in ("the", "cat", "Cat", "dog"):
         docs[0].vocab.set_vector(word, generator.normal(size=5).astype("float32"))
     return docs
+
+
+def example(nlp: Language, text: str) -> Example:
+    annotation = {"heads": [1, 1, 1], "deps": ["nsubj", "ROOT", "obj"]}
+    return Example.from_dict(nlp.make_doc(text), annotation)
 
 
 @pytest.mark.parametrize("static", [False, True])
@@ -227,25 +216,26 @@ def test_static_vectors() -> None:
 
 
 def test_vectors_that_nobody_reads() -> None:
+    """And those that are missing."""
     with pytest.warns(UserWarning, match="not use the .*include_static_vectors = true"):
         make(with_vectors("cat dog", "mat"))
+    for docs in (None, make_docs("a cat")):
+        with pytest.raises(ValueError, match=r"include_static_vectors .*vectors: .*--paths"):
+            make(docs, include_static_vectors=True)
 
 
 def test_copies_have_static_vectors() -> None:
     """Thinc's copy of a model, which spaCy's ``replace_listeners`` makes, has no references."""
     docs = with_vectors("cat dog", "mat")
     model = make(docs, include_static_vectors=True)
-    expected = model.predict(docs)
-    for found, wanted in zip(model.copy().predict(docs), expected, strict=True):
+    for found, wanted in zip(model.copy().predict(docs), model.predict(docs), strict=True):
         assert (found == wanted).all()
     nlp = spacy.blank("en")
     nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
     nlp.add_pipe("tok2vec", config={"model": affix_tok2vec(include_static_vectors=True)})
     listener = {**LISTENER, "width": 16}
     nlp.add_pipe("nm_parser", name="parser", config={"model": {"tok2vec": listener}})
-    annotation = {"heads": [1, 1, 1], "deps": ["nsubj", "ROOT", "obj"]}
-    example = Example.from_dict(nlp.make_doc("she saw cats"), annotation)
-    nlp.initialize(lambda: [example])
+    nlp.initialize(lambda: [example(nlp, "she saw cats")])
     before = nlp("she saw cats").to_json()
     nlp.replace_listeners("tok2vec", "parser", ["model.tok2vec"])
     assert nlp("she saw cats").to_json() == before
@@ -268,39 +258,18 @@ def test_static_vectors_keyed_by_norms(attr: str) -> None:
     assert (abs(before - after).max(axis=1) > 1e-3).tolist() == [attr == "NORM", False]
 
 
-def test_static_vectors_of_the_first_vocabulary() -> None:
-    """As in spaCy's own layer, whatever words the other documents have."""
-    docs = [*with_vectors("cat"), *make_docs("dog unheardof")]
-    model = make(docs, include_static_vectors=True)
-    _, (dog, _) = model.predict(docs)
-    (alone,) = model.predict(with_vectors("dog"))
-    assert dog == pytest.approx(alone[0], abs=1e-6)
-
-
-def test_static_vectors_must_be_there() -> None:
-    for docs in (None, make_docs("a cat")):
-        with pytest.raises(
-            ValueError, match=r"include_static_vectors .*vectors: .*--paths.vectors"
-        ):
-            make(docs, include_static_vectors=True)
-
-
 @pytest.mark.parametrize(
-    "wrong",
+    ("name", "value"),
     [
-        {"width": 0},
-        {"prefixes": [0]},
-        {"prefixes": [1.5]},
-        {"suffixes": [2, 2]},
-        {"rows": 0},
-        {"word_dropout": 1.0},
-        {"dropout_factor": -1},
+        *(("width", 0), ("prefixes", [0]), ("prefixes", [1.5]), ("suffixes", [2, 2]), ("rows", 0)),
+        *(("word_dropout", 1.0), ("dropout_factor", -1)),
     ],
-    ids=str,
 )
-def test_errors(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=f"AffixEmbed: .*{next(iter(wrong))}"):
-        AffixEmbed(**{"width": 8, **wrong})
+def test_errors(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"AffixEmbed: .*{name}"):
+        AffixEmbed(**{"width": 8, name: value})
+    with pytest.raises(ValueError, match="0 or more"):
+        affix_numbers(["word"], [1], [-1])
 
 
 @pytest.mark.parametrize(
@@ -312,27 +281,16 @@ def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
     if static:
         nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
     tok2vec = affix_tok2vec(suffixes=[1, 2], include_static_vectors=static)
-    config: dict[str, Any] = {"model": {"tok2vec": tok2vec}}
-    if factory == "parser":
-        config["min_action_freq"] = 1
-    nlp.add_pipe(factory, name="parser", config=config)
-    texts = {"she saw cats": [1, 1, 1], "he eats fish": [1, 1, 1]}
-    examples = [
-        Example.from_dict(nlp.make_doc(text), {"heads": heads, "deps": ["nsubj", "ROOT", "obj"]})
-        for text, heads in texts.items()
-    ]
+    more = {"min_action_freq": 1} if factory == "parser" else {}
+    nlp.add_pipe(factory, name="parser", config={"model": {"tok2vec": tok2vec}, **more})
     fix_random_seed(0)
-    learn(nlp, examples)
+    learn(nlp, [example(nlp, text) for text in ("she saw cats", "he eats fish")])
     doc = nlp("she eats cats")
     assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
     nlp.to_disk(tmp_path)
     again = pickle.loads(pickle.dumps(spacy.load(tmp_path)))
-    found = again.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
-    expected = nlp.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0]
+    found, expected = (
+        one.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0] for one in (again, nlp)
+    )
     assert (found == expected).all()
     assert [t.head.i for t in again("she eats cats")] == [1, 1, 1]
-
-
-def test_lengths_below_0() -> None:
-    with pytest.raises(ValueError, match="0 or more"):
-        affix_numbers(["word"], [1], [-1])

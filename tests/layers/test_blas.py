@@ -15,6 +15,15 @@ import pytest
 from spacy_nmparse.layers.blas import matmul
 from tests.layers.processor_time import FACTORIES, WHERE
 
+
+def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python where the environment names no number of threads, but for these variables."""
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    command = [sys.executable, *arguments]
+    given: Any = {"env": {**environment, **variables}, "cwd": ROOT}
+    return subprocess.run(command, **given, capture_output=True, text=True, check=False)
+
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -64,24 +73,22 @@ def test_empty_arrays(m: int, k: int, n: int) -> None:
 @pytest.mark.parametrize(
     ("A", "B", "out"),
     [
+        *((A, sample(3, 2), None) for A in (sample(3), sample(2, 3).astype("float64"))),
         (sample(2, 3), sample(2, 3), None),
-        (sample(3), sample(3, 2), None),
-        (sample(2, 3).astype("float64"), sample(3, 2), None),
-        (sample(2, 3), sample(3, 2), sample(2, 3)),
-        (sample(2, 3), sample(3, 2), sample(2, 2).astype("float64")),
-        (sample(2, 3), sample(3, 2), sample(2, 2).T),
-        (sample(2, 3), sample(3, 2), sample(2, 2)[::-1]),
-        (sample(2, 3), sample(3, 2), numpy.broadcast_to(sample(1, 2), (2, 2))),
-        (sample(2, 3), sample(3, 2), numpy.frombuffer(bytes(16), "float32").reshape(2, 2)),
+        *(
+            (sample(2, 3), sample(3, 2), out)
+            for out in (
+                *(sample(2, 3), sample(2, 2).astype("float64"), sample(2, 2).T),
+                *(sample(2, 2)[::-1], numpy.broadcast_to(sample(1, 2), (2, 2))),
+                numpy.frombuffer(bytes(16), "float32").reshape(2, 2),
+            )
+        ),
     ],
 )
 def test_refuses_what_does_not_fit(A: Any, B: Any, out: Any) -> None:
     with pytest.raises(ValueError, match="matmul: "):
         matmul(A, B, out=out)
-
-
-def test_refuses_what_is_no_array() -> None:
-    for arguments in ((sample(2, 3), None), (sample(2, 3), sample(3, 2), [0])):
+    for arguments in ((A, None), (sample(2, 3), sample(3, 2), [0])):
         with pytest.raises(TypeError, match="matmul takes NumPy's arrays, not"):
             matmul(*arguments)
 
@@ -93,9 +100,7 @@ def test_other_libraries_do_not_see_it() -> None:
         "import ctypes, os, spacy_nmparse.layers.blas;"
         "print(hasattr(ctypes.CDLL(None), 'scipy_cblas_sgemm'), dict(os.environ))"
     )
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", program)
     assert done.stdout.startswith("False"), done.stderr
     assert "OPENBLAS_NUM_THREADS" not in done.stdout
 
@@ -118,17 +123,9 @@ N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 )
 def test_one_thread_computes(where: str, variables: dict[str, str]) -> None:
     """Training and parsing use the processor in one thread, and NumPy keeps its threads."""
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.layers.processor_time", where],
-        env={**environment, **variables},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    figures = json.loads(run.stdout.splitlines()[-1])
+    done = python("-m", "tests.layers.processor_time", where, **variables)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
     assert set(figures) == set(FACTORIES)
     for own, others, numpys_before, numpys_after in figures.values():
         assert others < 0.1 * own

@@ -15,29 +15,24 @@ import pytest
 
 from spacy_nmparse import layers
 
+LIBRARY = {
+    "stddef.h": "#pragma once\n#define NULL ((void *)0)\n"
+    "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n",
+    "stdint.h": "#pragma once\n"
+    "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
+    "typedef short int16_t; typedef int int32_t; typedef unsigned long long uint64_t;\n",
+    "string.h": "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
+    "void *memset(void *, int, __SIZE_TYPE__);\n",
+    "math.h": "float sqrtf(float); float fmaxf(float, float); float fabsf(float);\n"
+    "#define isfinite(x) ((x) - (x) == 0)\n",
+    "features.h": "",
+}
+
 FOLDER = Path(layers.__file__).parent
 HEADERS = sorted(FOLDER.glob("*.h"))
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 # Compilers for systems whose C library is not here: what the header needs of it.
 FREESTANDING = ("-nostdinc", "-ffreestanding")
-STDDEF = (
-    "#pragma once\n"
-    "#define NULL ((void *)0)\n"
-    "typedef __SIZE_TYPE__ size_t; typedef __PTRDIFF_TYPE__ ptrdiff_t;\n"
-)
-STDINT = (
-    "#pragma once\n"
-    "typedef unsigned char uint8_t; typedef unsigned int uint32_t;\n"
-    "typedef short int16_t; typedef int int32_t; typedef unsigned long long uint64_t;\n"
-)
-STRING = (
-    "void *memcpy(void *, const void *, __SIZE_TYPE__);\n"
-    "void *memset(void *, int, __SIZE_TYPE__);\n"
-)
-MATH = (
-    "float sqrtf(float); float fmaxf(float, float); float fabsf(float);\n"
-    "#define isfinite(x) ((x) - (x) == 0)\n"
-)
 COMPILERS = {
     "cc": ("cc", *STRICT),
     "gcc": ("gcc", *STRICT),
@@ -58,11 +53,8 @@ def test_compiles(name: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     if "-nostdinc" in options:
-        (tmp_path / "stddef.h").write_text(STDDEF, encoding="utf-8")
-        (tmp_path / "stdint.h").write_text(STDINT, encoding="utf-8")
-        (tmp_path / "string.h").write_text(STRING, encoding="utf-8")
-        (tmp_path / "math.h").write_text(MATH, encoding="utf-8")
-        (tmp_path / "features.h").write_text("", encoding="utf-8")
+        for header, content in LIBRARY.items():
+            (tmp_path / header).write_text(content, encoding="utf-8")
     text = "".join(header.read_text("utf-8") for header in HEADERS)
     functions = re.findall(r"^NMP_(?:LOOP\(|VALUE\(\w+, )(nmp_\w+),", text, re.M)
     functions += re.findall(r"^(?:static|NMP_INLINE) (?:inline )?\w+ (nmp_\w+)\(", text, re.M)
@@ -72,36 +64,43 @@ def test_compiles(name: str, tmp_path: Path) -> None:
     source = tmp_path / "use.c"
     source.write_text(f"{included}int main(void) {{ {used} return 0; }}\n", encoding="utf-8")
     command = [compiler, *options, f"-I{tmp_path}", f"-I{FOLDER}", "-c", str(source)]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path / "use.o")], capture_output=True, text=True, check=False
-    )
+    command += ["-o", str(tmp_path / "use.o")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def library(compiler: str, folder: Path, content: str) -> Any:
+    """A library of functions in C, compiled for this machine."""
+    source = folder / "source.c"
+    source.write_text(content, encoding="utf-8")
+    options = ["-O2", "-shared", "-fPIC", f"-I{FOLDER}", "-w"]
+    made = str(source.with_suffix(".so"))
+    subprocess.run([compiler, *options, str(source), "-o", made, "-lm"], check=True)
+    return ctypes.CDLL(made)
 
 
 @pytest.fixture(scope="module")
 def drop(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """nmp_drop, compiled for this machine."""
+    """nmp_drop."""
     if shutil.which("cc") is None:
         pytest.skip("no cc")
-    folder = tmp_path_factory.mktemp("drop")
-    (folder / "drop.c").write_text(
+    return library(
+        "cc",
+        tmp_path_factory.mktemp("drop"),
         '#include "activation.h"\n'
         "void drop(float *h, uint8_t *w, uint32_t start, uint32_t limit, float scale, int n)\n"
         "{ nmp_drop(h, w, start, limit, scale, n); }\n",
-        encoding="utf-8",
     )
-    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{FOLDER}", "-w", str(folder / "drop.c")]
-    subprocess.run([*command, "-o", str(folder / "drop.so"), "-lm"], check=True)
-    return ctypes.CDLL(str(folder / "drop.so"))
 
 
 @pytest.fixture(scope="module")
 def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """nmp_pack, and nmp_multiply for a class of processors, compiled for this machine."""
+    """nmp_pack, and nmp_multiply for a class of processors."""
     if shutil.which("gcc") is None or platform.machine() != "x86_64":
         pytest.skip("this needs GCC and x86-64")
-    source = tmp_path_factory.mktemp("tiles") / "tiles.c"
-    source.write_text(
+    return library(
+        "gcc",
+        tmp_path_factory.mktemp("tiles"),
         '#include "tiles.h"\n'
         "void pack(float *p, const float *w, ptrdiff_t n_in, ptrdiff_t width, ptrdiff_t pieces)\n"
         "{ nmp_pack(p, w, n_in, width, pieces); }\n"
@@ -113,12 +112,7 @@ def tiles(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "    nmp_multiply(out, step, rows, n, p, n_in, n_out);\n"
         "    return 1;\n"
         "}\n",
-        encoding="utf-8",
     )
-    library = source.with_suffix(".so")
-    command = ["gcc", "-O2", "-shared", "-fPIC", f"-I{FOLDER}", "-w", str(source)]
-    subprocess.run([*command, "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library))
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 8, 13])
@@ -160,8 +154,7 @@ def test_products_in_tiles(
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_dropout(drop: Any, rate: float) -> None:
-    """Units are dropped as often as they should, wherever they are and whatever their neighbours
-    do; the others are scaled, and keep their winners. Those of a ReLU layer are the same ones."""
+    """Units are dropped as often as they should, each by itself; others are scaled; so in ReLU."""
     steps, width = 4000, 96
     starts = numpy.random.default_rng(0).integers(2**32, size=steps, dtype="uint32")
     dropped = numpy.zeros((steps, width), dtype=bool)

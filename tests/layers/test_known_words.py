@@ -60,25 +60,24 @@ def same(found: list[Any], expected: list[Any]) -> bool:
     return all((a == b).all() for a, b in zip(found, expected, strict=True))
 
 
-def test_each_word_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = make(monkeypatch)
-    batches = [[doc_of(1, 2, 2), doc_of(3)], [doc_of(2, 4)], [doc_of(4, 3, 2, 1)], [doc_of(9, 1)]]
-    expected = [without(model, batch) for batch in batches]
+@pytest.mark.parametrize(
+    ("most", "batches", "computed"),
+    [
+        (1000, [[[1, 2, 2], [3]], [[2, 4]], [[4, 3, 2, 1]], [[9, 1]]], [3, 1, 1]),
+        # Where there is no more room, those of the last batch stay.
+        (4, [[[1, 2, 3]], [[3, 4, 5]], [[4, 5, 3]], [[*range(9)]]], [3, 2, 6]),
+    ],
+)
+def test_each_word_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch, most: int, batches: Any, computed: list[int]
+) -> None:
+    model = make(monkeypatch, most)
+    docs = [[doc_of(*numbers) for numbers in batch] for batch in batches]
+    expected = [without(model, batch) for batch in docs]
     counts = counted(monkeypatch)
-    for batch, wanted in zip(batches, expected, strict=True):
+    for batch, wanted in zip(docs, expected, strict=True):
         assert same(model.predict(batch), wanted)
-    assert counts == [3, 1, 1]
-
-
-def test_not_more_than_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no more room, those of the last batch stay."""
-    model = make(monkeypatch, most=4)
-    batches = [[doc_of(1, 2, 3)], [doc_of(3, 4, 5)], [doc_of(4, 5, 3)], [doc_of(*range(9))]]
-    expected = [without(model, batch) for batch in batches]
-    counts = counted(monkeypatch)
-    for batch, wanted in zip(batches, expected, strict=True):
-        assert same(model.predict(batch), wanted)
-    assert counts == [3, 2, 6]
+    assert counts == computed
 
 
 @pytest.mark.parametrize("parameter", range(18))

@@ -22,7 +22,10 @@ def sample(*shape: int, seed: int = 1) -> numpy.ndarray:
 @pytest.mark.parametrize("pieces", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize(("rows", "width"), [(0, 3), (1, 1), (5, 33), (40, 96)])
 def test_maxout(rows: int, width: int, pieces: int) -> None:
-    X = sample(rows, width, pieces).round(1)  # some pieces are equal
+    X = sample(rows, width, pieces).round(1)
+    if (rows, pieces) == (40, 3):  # some pieces are equal
+        top = numpy.sort(X, axis=2)
+        assert (top[..., 1] == top[..., 2]).sum() > 10
     best, which = FastOps().maxout(X)
     expected_best, expected_which = NumpyOps().maxout(X)
     assert best.dtype == "float32" and which.dtype == "int32"
@@ -30,35 +33,24 @@ def test_maxout(rows: int, width: int, pieces: int) -> None:
     numpy.testing.assert_array_equal(which, expected_which)
 
 
-def test_maxout_has_ties() -> None:
-    X = sample(40, 96, 3).round(1)
-    top = numpy.sort(X, axis=2)
-    assert (top[..., 1] == top[..., 2]).sum() > 10
-
-
 @pytest.mark.parametrize("dtype", ["int32", "uint32"])
 @pytest.mark.parametrize(("rows", "width", "keys"), [(0, 4, 4), (7, 1, 4), (9, 33, 1), (50, 96, 4)])
 def test_gather_add(rows: int, width: int, keys: int, dtype: str) -> None:
+    """In the table; other formats are left to Thinc, by copies, too."""
     table = sample(11, width)
     indices = numpy.random.RandomState(2).randint(0, 11, size=(rows, keys)).astype(dtype)
     found = FastOps().gather_add(table, indices)
     numpy.testing.assert_allclose(found, table[indices].sum(axis=1), atol=1e-5)
-
-
-@pytest.mark.parametrize("key", [-1, 11])
-def test_gather_add_stays_in_the_table(key: int) -> None:
-    indices = numpy.asarray([[0, 1], [2, key]], dtype="int32")
-    with pytest.raises(IndexError, match=f"Row {key} of a table of 11 rows"):
-        FastOps().gather_add(sample(11, 4), indices)
-
-
-def test_other_formats_are_left_to_thinc() -> None:
-    X = sample(4, 5, 3).astype("float64")
-    best, _ = FastOps().maxout(X)
-    assert best.dtype == "float64"
-    table = sample(11, 4).astype("float64")
-    indices = numpy.zeros((2, 3), dtype="int32")
-    assert FastOps().gather_add(table, indices).dtype == "float64"
+    for key in (-1, 11):
+        wrong = numpy.asarray([[0, 1], [2, key]], dtype="int32")
+        with pytest.raises(IndexError, match=f"Row {key} of a table of 11 rows"):
+            FastOps().gather_add(table, wrong)
+    ops = FastOps()
+    for other in (ops, pickle.loads(pickle.dumps(ops)), copy.deepcopy(ops)):
+        assert type(other) is FastOps
+        best, _ = other.maxout(sample(4, 5, 3).astype("float64"))
+        sums = other.gather_add(table.astype("float64"), numpy.zeros((2, 3), dtype="int32"))
+        assert best.dtype == sums.dtype == "float64"
 
 
 @pytest.mark.parametrize("trans1", [False, True])
@@ -66,12 +58,8 @@ def test_other_formats_are_left_to_thinc() -> None:
 def test_gemm(trans1: bool, trans2: bool) -> None:
     x, y = sample(5, 7), sample(7, 3, seed=2)
     given = (x.T.copy() if trans1 else x, y.T.copy() if trans2 else y)
-    out = numpy.empty((5, 3), dtype="float32")
-    ops = FastOps()
-    for found in (
-        ops.gemm(*given, trans1=trans1, trans2=trans2),
-        ops.gemm(*given, trans1=trans1, trans2=trans2, out=out),
-    ):
+    for out in (None, numpy.empty((5, 3), dtype="float32")):
+        found = FastOps().gemm(*given, trans1=trans1, trans2=trans2, out=out)
         numpy.testing.assert_allclose(found, x @ y, atol=1e-5)
 
 
@@ -105,12 +93,6 @@ def test_layers_learn_the_same(make: Any) -> None:
         gradients.append([Y, backprop(sample(*Y.shape)), *map(one.get_grad, one.param_names)])
     for expected, found in zip(*gradients, strict=True):
         numpy.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_copies_are_the_same() -> None:
-    ops = FastOps()
-    for other in (pickle.loads(pickle.dumps(ops)), copy.deepcopy(ops)):
-        assert type(other) is FastOps
 
 
 def test_norms_that_do_not_fit() -> None:

@@ -13,12 +13,7 @@ from tests.layers.test_blas import LAYOUTS, sample
 
 #: Rows, inputs, outputs: parts of tiles, blocks and vectors, and more than one of each.
 SIZES = [
-    (1, 1, 1),
-    (6, 2, 16),
-    (7, 3, 17),
-    (13, 16, 64),
-    (97, 33, 65),
-    (200, 47, 130),
+    *((1, 1, 1), (6, 2, 16), (7, 3, 17), (13, 16, 64), (97, 33, 65), (200, 47, 130)),
     (3, 100, 48),
 ]
 
@@ -26,8 +21,7 @@ needs_fixed = pytest.mark.skipif(not HAS_FIXED, reason="the processor rounds not
 
 
 def check_product(found: numpy.ndarray, A: numpy.ndarray, W: numpy.ndarray) -> None:
-    """A product of rounded numbers is as near to the exact one as the rounding promises: numbers
-    are right to half a unit, and a row or an output's weights have at least 32,700 units."""
+    """Numbers are right to half a unit; a row, or an output's weights, has 32,700 or more."""
     A, W = A.astype("float64"), W.astype("float64")
     exact = A @ W.T
     room = numpy.outer(numpy.linalg.norm(A, axis=1), numpy.linalg.norm(W, axis=1))
@@ -122,12 +116,9 @@ def test_not_rounded(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0)])
 def test_empty_arrays(m: int, k: int, n: int, exact: bool) -> None:
+    """And shapes that do not go together."""
     found = Weights(sample(n, k), exact=exact).times(sample(m, k))
     assert found.shape == (m, n) and not found.any()
-
-
-@pytest.mark.parametrize("exact", [False, True])
-def test_wrong_shapes(exact: bool) -> None:
     with pytest.raises(ValueError, match="cannot be multiplied"):
         Weights(sample(3, 4), exact=exact).times(sample(2, 5))
     with pytest.raises(ValueError, match="float64 array"):
@@ -138,7 +129,7 @@ def test_wrong_shapes(exact: bool) -> None:
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_packed_once(exact: bool) -> None:
-    """Until a number of the array changes, or the array is another one."""
+    """Until a number of the array changes, or the array is another one, or gone."""
     W, A = sample(20, 30), sample(4, 30)
     weights = packed(W, exact=exact)
     assert packed(W, exact=exact) is weights
@@ -152,31 +143,24 @@ def test_packed_once(exact: bool) -> None:
     W *= -1
     assert packed(W, exact=exact) is not weights
     assert packed(W.copy(), exact=exact) is not packed(W, exact=exact)
-
-
-def test_packed_parts() -> None:
-    W, A = sample(4, 6, 5), sample(3, 5)
-    found = packed(W, parts=((0, 5), (5, 24)), exact=True)
-    whole = numpy.hstack([weights.times(A) for weights in found])
-    numpy.testing.assert_allclose(whole, A @ W.reshape(24, 5).T, atol=1e-5)
-    assert packed(W, parts=((0, 5), (5, 24)), exact=True) is found
+    W = sample(3, 4)
+    panels = weakref.ref(packed(W).panels)
+    assert panels() is not None
+    del W
+    assert panels() is None
 
 
 @pytest.mark.parametrize(("exact", "error"), [(True, 1e-5), (False, 1e-3)])
 def test_packed_pieces(exact: bool, error: float) -> None:
-    """The first pieces of all units, then the second ones."""
+    """The first pieces of all units, then the second ones; and parts."""
     W, A = sample(7, 3, 5), sample(2, 5)
     found = packed(W, pieces=3, exact=exact).times(A)
     expected = numpy.einsum("ri,wpi->rpw", A, W).reshape(2, 21)
     numpy.testing.assert_allclose(found, expected, atol=error)
-
-
-def test_packed_weights_go_with_their_array() -> None:
-    W = sample(3, 4)
-    weights = weakref.ref(packed(W).panels)
-    assert weights() is not None
-    del W
-    assert weights() is None
+    parts = packed(W, parts=((0, 5), (5, 21)), exact=True)
+    whole = numpy.hstack([weights.times(A) for weights in parts])
+    numpy.testing.assert_allclose(whole, A @ W.reshape(21, 5).T, atol=1e-5)
+    assert packed(W, parts=((0, 5), (5, 21)), exact=True) is parts
 
 
 def test_pieces_and_rows_that_do_not_fit() -> None:

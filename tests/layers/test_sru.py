@@ -1,6 +1,4 @@
-"""The bidirectional simple recurrent unit against a naive one, and its gradients against finite
-differences.
-"""
+"""The bidirectional simple recurrent unit against a naive one, and finite differences."""
 
 from __future__ import annotations
 
@@ -172,23 +170,17 @@ def test_approximation_of_tanh() -> None:
 
 
 def test_initial_weights() -> None:
+    """And widths, large and wrong ones."""
     layer = BiSRU(40)
     layer.set_dim("nI", 3)
     layer.initialize()
     assert not layer.get_param("b").any()
     for name in ("W", "v"):
         assert layer.get_param(name).std() > 0.05
-
-
-def test_wrong_widths() -> None:
     for width in (0, -1):
         with pytest.raises(ValueError, match=f"width {width} must"):
             BiSRU(width)
-
-
-def test_wide_layers() -> None:
-    words = make_input(2, [3])
-    found = make_sru(2, 512, scale=0.05).predict(words)
+    found = make_sru(2, 512, scale=0.05).predict(make_input(2, [3]))
     assert numpy.isfinite(found).all() and abs(found[:, 2:]).max() <= 1
 
 

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from spacy_nmparse import systems
 from spacy_nmparse.scorers.shared import recurrent_layers
 from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems.reach import under, within
 from tests.differences import slope
 from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of
 from tests.pipe.common import (
@@ -50,7 +51,7 @@ def naive_loss(
     """-log P(what the oracle would have done) along its path, or along the model's own; and
     tree_weight times -log P(gold head) of every word whose gold head is near or ROOT."""
     system, n = naive.system, len(vectors)
-    if None in gold.within(system.options.get("max_length") or n)[0].heads:
+    if None in within(gold, system.options.get("max_length") or n)[0].heads:
         oracle = "dynamic"
     naive.read(vectors, starts)
     state = system.initial(n, sent_starts=starts)
@@ -171,7 +172,7 @@ def test_loss_with_preset_starts_and_unknown_heads() -> None:
         doc = Doc(parser.vocab, words=[t.text for t in reference], sent_starts=starts)
         example = make_example(reference)
         example.predicted = doc
-        gold = gold_of(reference).under(starts)[0]
+        gold = under(gold_of(reference), starts)[0]
         vectors = vectors_of(parser, doc)
         expected = naive_loss(naive, vectors, gold, "static", 0.3, starts=starts)
         found = parser.update([example])["nl_covington_parser"]

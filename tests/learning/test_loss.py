@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -9,6 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_nmparse import systems
+from spacy_nmparse.learning.lesson import Lesson
 from spacy_nmparse.learning.rollout import learn
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.systems import Gold
@@ -154,8 +156,7 @@ def test_scores_of_another_system() -> None:
     constraints = numpy.zeros(scores.n_words, "int8")
     scores, _ = one.model.begin_update(words)
     with pytest.raises(ValueError, match="scores are those of moves of"):
-        learn(
-            one.system, scores, golds, constraints, "dynamic", 0, 0, 1, [other.model.predict(words)]
-        )
+        lesson = Lesson(one.system, scores, golds, constraints, 0)
+        learn(replace(lesson, teachers=lambda: [other.model.predict(words)]), "dynamic", 0, 1)
     with pytest.raises(ValueError, match="no gold tree"):
-        learn(one.system, scores, [], constraints, "dynamic", 0, 0, 1)
+        learn(replace(lesson, golds=[]), "dynamic", 0, 1)

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spacy_nmparse import systems
-from spacy_nmparse.systems import Action
+from spacy_nmparse.systems import ROOT, Action
+from tests.naive.scorers import View
 from tests.naive.trees import roots_of
 
 MASK = (1 << 64) - 1
@@ -22,77 +22,37 @@ def mix(hashed: int, value: int) -> int:
     return hashed ^ (hashed >> 29)
 
 
-def kids(state: Any, word: int) -> tuple[list[int], list[int]]:
-    """Left and right dependents, the outermost first. ROOT's are left ones, of this sentence."""
-    found = state.dependents(word)
-    if word != systems.ROOT:
-        return [kid for kid in found if kid < word], [kid for kid in found if kid > word][::-1]
-    items = state.lambda1 + state.lambda2 + state.stack + state.buffer
-    first = min((item for item in items if item != systems.ROOT), default=state.n_words - 1)
-    starts = [word for word in range(first + 1) if state.sent_starts[word]]
-    return [kid for kid in found if starts and kid >= starts[-1]], []
-
-
-def find(state: Any, path: str) -> int | None:
-    """The word that a template names: systems.ROOT, or None."""
-    base, *hops = path.split(".")
-    items = {"S": state.stack[::-1], "B": state.buffer, "I": [None, *state.lambda1[::-1]]}[base[0]]
-    place = int(base[1:])
-    word = items[place] if place < len(items) else None
-    for hop in hops:
-        if word is None:
-            return None
-        if hop == "h":
-            head = None if word == systems.ROOT else state.heads[word]
-            word = systems.ROOT if head is not None and head == word else head
-            continue
-        side = kids(state, word)["lr".index(hop[0])]
-        word = side[int(hop[1]) - 1] if int(hop[1]) <= len(side) else None
-    return word
-
-
-def number(state: Any, word: int) -> int:
-    return state.n_words if word == systems.ROOT else word
-
-
-def label_number(state: Any, word: int, labels: Sequence[str | None]) -> int:
-    """-1: no label was noted."""
-    label = state.labels[word]
-    return labels.index(label) if label in labels else -1
-
-
 def value(
-    state: Any, name: str, words: Sequence[int], tags: Sequence[int], labels: Sequence[str | None]
+    view: View, name: str, words: Sequence[int], tags: Sequence[int], labels: Sequence[str | None]
 ) -> int:
     path, attribute = name.rsplit(".", 1)
     if attribute == "distance":
-        first, second = (find(state, word) for word in path.split("-"))
-        if first is None or second is None or first == systems.ROOT:
+        first, second = (view.word(one, None) for one in path.split("-"))
+        if first is None or second is None or first == ROOT:
             return 0
-        apart = abs(number(state, first) - number(state, second))
+        apart = abs(first - (view.n if second == ROOT else second))
         return apart and 1 + sum(apart > bound for bound in BUCKETS)
-    word = find(state, path)
+    word = view.word(path, None)
     if word is None:
         return 0
-    if word == systems.ROOT:
+    if word == ROOT:
         return 1 if attribute in ("word", "tag") else 0
     if attribute == "word":
         return words[word]
     if attribute == "tag":
         return tags[word]
+    numbers = [labels.index(one) if one in labels else -1 for one in view.labels]  # -1: none noted
     if attribute == "label":
-        return 0 if state.heads[word] is None else label_number(state, word, labels) + 2
-    left, right = kids(state, word)
-    side = left if "left" in attribute else right
+        return 0 if view.heads[word] is None else numbers[word] + 2
+    side = view.kids(word)["left" not in attribute]
     if attribute.startswith("n_"):
         return len(side) + 1
-    found = {label_number(state, kid, labels) for kid in side}
-    return sum(1 << label for label in found if label >= 0)
+    return sum(1 << number for number in {numbers[kid] for kid in side} if number >= 0)
 
 
 def features(
     names: Sequence[str],
-    state: Any,
+    view: View,
     words: Sequence[int],
     tags: Sequence[int],
     labels: Sequence[str | None],
@@ -101,7 +61,7 @@ def features(
     """The hashed features of a configuration."""
     found = []
     for place, name in enumerate(names):
-        values = [value(state, part, words, tags, labels) for part in name.split("*")]
+        values = [value(view, part, words, tags, labels) for part in name.split("*")]
         hashed = mix(0, place + 1)
         for one in values:
             hashed = mix(hashed, one)
@@ -125,7 +85,8 @@ class Perceptron:
 
     def features(self, state: Any, words: Sequence[int], tags: Sequence[int]) -> list[int]:
         labels = self.system.label_names
-        return features(self.names, state, words, tags, labels, self.bits)
+        view = View.of(self.system, state)
+        return features(self.names, view, words, tags, labels, self.bits)
 
     def place(self, move: str, label: str | None) -> int:
         """The class of a move and a label."""

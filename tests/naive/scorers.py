@@ -54,8 +54,7 @@ class View:
             start = words[0] if words else b
         else:
             words = [item for item in state.stack + state.buffer if item != ROOT]
-            starts = [w for w in range(min(words, default=-1) + 1) if state.sent_starts[w]]
-            start = starts[-1] if starts else n
+            start = max(w for w in range(min(words, default=n - 1) + 1) if state.sent_starts[w])
         return cls(
             n=n,
             start=start,

@@ -22,7 +22,6 @@ from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.search import beam, greedy
 from tests.pipe.common import (
     NL,
-    NM,
     SYSTEMS,
     arc_model_config,
     bare,
@@ -41,16 +40,22 @@ from tests.pipe.common import (
 PARSERS = ("arc-eager", "arc-standard", "swap", "nl", "nl nonmonotonic", "arc-swift")
 
 
-def unsure(**config: Any) -> Any:
-    nlp = random_parser(2, **config)
-    randomize(parser_of(nlp).model, 2, 0.25)
+def unsure(seed: int = 2, scale: float = 0.25, **config: Any) -> Any:
+    """A parser of random weights, to which no move is certain."""
+    nlp = random_parser(seed, **config)
+    randomize(parser_of(nlp).model, seed, scale)
     return nlp
 
 
-def found_in(doc: Doc) -> numpy.ndarray:
+def sure_of(doc: Doc) -> numpy.ndarray:
     found = confidences(doc)
     assert found is not None
     return found
+
+
+def random_words(nlp: Any, n: int, seed: int | None = None) -> Doc:
+    """A document without spaces."""
+    return random_doc(nlp.vocab, random.Random(n if seed is None else seed), n, space=0)
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -64,11 +69,10 @@ def test_a_label_without_another_is_sure(name: str, width: int) -> None:
             token.dep_ = "ROOT" if token.head == token else "dep"
     nlp.initialize(lambda: examples)
     randomize(parser_of(nlp).model, 0, 0.25)
-    docs = [nlp(bare(example.reference)) for example in examples]
-    assert {t.dep_ for doc in docs for t in doc if t.head != t} == {"dep"}
-    for doc in docs:
-        found = found_in(doc)
-        assert found[1] == pytest.approx(found[0], abs=1e-6)
+    for example in examples:
+        doc = nlp(bare(example.reference))
+        assert {t.dep_ for t in doc if t.head != t} <= {"dep"}
+        assert sure_of(doc)[1] == pytest.approx(sure_of(doc)[0], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -86,7 +90,7 @@ def test_confidences(name: str, width: int) -> None:
         on = parser(bare(doc))
         parser.confidence = False
         assert tree(on) == tree(off)
-        found = found_in(on)
+        found = sure_of(on)
         assert found.shape == (2, len(doc))
         assert ((found > 0) & (found <= 1 + 1e-6)).all()
         assert (found[1] <= found[0]).all()
@@ -103,10 +107,10 @@ def test_other_tokens_have_no_confidence() -> None:
     """Also where there are as many as before."""
     nlp = unsure(confidence=True)
     doc = nlp("She saw the cat")
-    found_in(doc)
+    sure_of(doc)
     merge_and_split(doc)
     assert len(doc) == 4 and confidences(doc) is None and doc[0]._.head_confidence is None
-    assert found_in(parser_of(nlp)(doc)).shape == (2, 4)
+    assert sure_of(parser_of(nlp)(doc)).shape == (2, 4)
 
 
 def changed(before: list[Any], after: list[Any]) -> set[int]:
@@ -199,31 +203,25 @@ def scored_by(parser: Any, doc: Doc) -> Any:
 def check_shares(parser: Any, doc: Doc, way: Way) -> None:
     parsed = parser(doc)
     assert [t.head.i for t in parsed] == way.state.heads
-    found = found_in(parsed)
+    found = sure_of(parsed)
     chosen = ~numpy.isnan(way.labels)
     assert found[0] == pytest.approx(way.heads, abs=1e-4)
     assert found[1, chosen] == pytest.approx((way.heads * way.labels)[chosen], abs=1e-4)
     assert (found[1, ~chosen] < found[0, ~chosen]).all()
 
 
-@pytest.mark.parametrize("system", ["ArcEager", "ArcStandard", "SwapStandard", "ArcSwift"])
-def test_shares_of_the_moves(system: str) -> None:
+@pytest.mark.parametrize("name", ["monotonic", "arc-standard", "swap", "arc-swift"])
+def test_shares_of_the_moves(name: str) -> None:
     """Greedy search: the probability that the word's head and label were decided as they were."""
-    nlp = unsure(
-        factory=NL if system == "ArcSwift" else NM,
-        system={"@misc": f"spacy_nmparse.{system}.v1"},
-        projectivize=False,
-        confidence=True,
-    )
+    nlp = unsure(**SYSTEMS[name], projectivize=False, confidence=True)
     parser = parser_of(nlp)
     for n in (1, 3, 40):
-        doc = random_doc(nlp.vocab, random.Random(n), n, space=0)
+        doc = random_words(nlp, n)
         check_shares(parser, doc, replayed(parser, scored_by(parser, doc), n))
 
 
 def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
-    """How far the arc from each word (n: from ROOT) to each word is scored above SHIFT, where the
-    scorer looks at no arcs: float (heads, dependents)."""
+    """How far arcs are scored above SHIFT by what sees no arcs: (heads, n is ROOT; dependents)."""
     found = numpy.full((n + 1, n), numpy.nan)
     state = parser.system.initial(n)
     for j in range(n):
@@ -243,10 +241,7 @@ def likings(parser: Any, scored: Any, n: int) -> numpy.ndarray:
 
 
 def completed(heads: list[int | None], likes: numpy.ndarray) -> dict[int, float]:
-    """Complete a tree, which is changed: the best root, then the best heads.
-
-    Returns: by word that got a head, its probability among those (or the roots) to choose from.
-    """
+    """Complete a tree in place; of words that got a head, its probability among the choices."""
     n = len(heads)
     shares: dict[int, float] = {}
 
@@ -293,9 +288,7 @@ def test_shares_of_completion() -> None:
     roots = others = 0
     for seed in range(20):
         randomize(parser.model, seed, 0.1)
-        doc = random_doc(nlp.vocab, random.Random(seed), n, space=0)
-        for token in doc:
-            token.is_sent_start = starts[token.i] == 1
+        doc = Doc(nlp.vocab, [t.text for t in random_words(nlp, n, seed)], sent_starts=starts)
         scored = scored_by(parser, doc)
         way = replayed(parser, scored, n, starts)
         expected, heads = way.heads, way.state.heads
@@ -306,20 +299,18 @@ def test_shares_of_completion() -> None:
             others += heads[word] != word and share < 0.9
         parsed = parser(doc)
         assert [t.head.i for t in parsed] == heads
-        assert found_in(parsed)[0] == pytest.approx(expected, abs=1e-4)
+        assert sure_of(parsed)[0] == pytest.approx(expected, abs=1e-4)
     assert roots and others
 
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_roots(name: str) -> None:
     """A root is as sure as the choice was; the only word of a sentence is."""
-    nlp = random_parser(0, confidence=True, **SYSTEMS[name])
-    parser = parser_of(nlp)
-    randomize(parser.model, 0, 0.1)  # no move is certain
-    doc = random_doc(nlp.vocab, random.Random(0), 60, space=0)
+    nlp = unsure(0, 0.1, confidence=True, **SYSTEMS[name])
+    doc = random_words(nlp, 60, 0)
     for token in doc:  # sentences of one to eleven words
         token.is_sent_start = token.i in (0, 1, 5, 6, 13, 24, 35, 46, 57)
-    found = found_in(parser(doc))
+    found = sure_of(parser_of(nlp)(doc))
     assert len(list(doc.sents)) == 9
     for sentence in doc.sents:
         share = found[0, sentence.root.i]
@@ -332,14 +323,12 @@ def test_roots(name: str) -> None:
 @pytest.mark.parametrize("name", PARSERS)
 def test_beam_of_one(name: str) -> None:
     """It is as sure as greedy search, in windows and with several sentences in each too."""
-    nlp = random_parser(4, **SYSTEMS[name])
+    nlp = unsure(4, 0.15, **SYSTEMS[name])
     parser = parser_of(nlp)
-    randomize(parser.model, 4, 0.15)
     lengths = [1, 5, 150, 20]
-    docs = [random_doc(nlp.vocab, random.Random(n), n, space=0) for n in lengths]
     constraints = numpy.zeros(sum(lengths), dtype="int8")
     constraints[20::13] = 1
-    scored = parser.score_moves(Words.of(docs))
+    scored = parser.score_moves(Words.of([random_words(nlp, n) for n in lengths]))
     found = numpy.zeros((2, 2, sum(lengths)), dtype="float32")
     expected = greedy.parse(parser.system, scored, lengths, constraints, probabilities=found[0])
     trees = beam.parse(parser.system, scored, lengths, constraints, 1, 10, probabilities=found[1])
@@ -349,21 +338,16 @@ def test_beam_of_one(name: str) -> None:
     assert found[0].std() > 0.05
 
 
-@pytest.mark.parametrize("system", ["ArcEager", "SwapStandard"])
-def test_shares_of_the_beam(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["monotonic", "swap"])
+def test_shares_of_the_beam(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are those of the likeliest sequence of moves."""
     monkeypatch.setattr(component, "GAP", math.inf)
-    nlp = random_parser(
-        system={"@misc": f"spacy_nmparse.{system}.v1"},
-        projectivize=False,
-        confidence=True,
-        beam_width=100,
-    )
+    nlp = random_parser(**SYSTEMS[name], projectivize=False, confidence=True, beam_width=100)
     parser = parser_of(nlp)
     others = 0
     for seed in range(8):
         randomize(parser.model, seed, 0.15)
-        doc = random_doc(nlp.vocab, random.Random(seed), 4, space=0)
+        doc = random_words(nlp, 4, seed)
         scored = scored_by(parser, doc)
         best = best_way(Way(parser, scored, 4))
         assert best is not None
@@ -376,30 +360,26 @@ def test_confidences_travel_with_the_doc() -> None:
     nlp = unsure(confidence=True)
     texts = ["She saw the cat .", "", "I like London \n and Berlin ."]
     docs = list(nlp.pipe(texts))
-    expected = [found_in(doc).tolist() for doc in docs]
+    expected = [sure_of(doc).tolist() for doc in docs]
     packed = DocBin(docs=docs, store_user_data=True).to_bytes()
     for copies in (
         list(DocBin(store_user_data=True).from_bytes(packed).get_docs(nlp.vocab)),
         [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs],
         list(nlp.pipe(texts, n_process=2)),
     ):
-        assert [found_in(doc).tolist() for doc in copies] == expected
+        assert [sure_of(doc).tolist() for doc in copies] == expected
     assert expected[0][0] == [t._.head_confidence for t in docs[0]]
     part = docs[0][1:3].as_doc(copy_user_data=True)
     assert part[0]._.head_confidence is None  # not the whole document any more
 
 
-def test_while_it_is_off_there_is_none() -> None:
+def test_extensions_of_others_are_kept() -> None:
+    """Ours are there while confidence is off, too."""
     for name in ("head_confidence", "dep_confidence"):
         if Token.has_extension(name):
             Token.remove_extension(name)
     token = random_parser(1)("She saw")[0]
-    assert token._.head_confidence is None
-    assert token._.dep_confidence is None
-
-
-def test_extensions_of_others_are_kept() -> None:
-    register_extensions()
+    assert token._.head_confidence is token._.dep_confidence is None
     ours = Token.get_extension("head_confidence")
     register_extensions()
     assert Token.get_extension("head_confidence") == ours
@@ -420,12 +400,9 @@ def test_calibration(width: int) -> None:
     wrong = []
     for _ in range(30):  # what it could not know
         doc = random_doc(nlp.vocab, rng, 8, space=0)
-        heads = [rng.randrange(8) for _ in doc]
-        heads = [head if rng.random() < 0.5 else 0 for head in heads]
-        heads = [min(head, word) if word else 0 for word, head in enumerate(heads)]
+        heads = [min(rng.randrange(8) * (rng.random() < 0.5), word) for word in range(8)]
         words = [t.text for t in doc]
-        gold = Doc(nlp.vocab, words=words, heads=heads, deps=["dep"] * 8)
-        wrong.append(make_example(gold))
+        wrong.append(make_example(Doc(nlp.vocab, words=words, heads=heads, deps=["dep"] * 8)))
     before = parser.to_bytes()
     found = parser.calibrate(wrong)
     assert parser.to_bytes() != before
@@ -438,9 +415,9 @@ def test_calibration(width: int) -> None:
     again = random_parser(1, beam_width=width)
     parser_of(again).from_bytes(parser.to_bytes())
     parser_of(again).confidence = True
-    assert found_in(again(text)).tolist() == found_in(doc).tolist()
+    assert sure_of(again(text)).tolist() == sure_of(doc).tolist()
     parser.cfg.pop("temperatures")
-    assert (found_in(nlp(text)) > found_in(doc)).any()
+    assert (sure_of(nlp(text)) > sure_of(doc)).any()
     known = parser.calibrate(make_examples(nlp.vocab))
     assert known["head"].temperature < found["head"].temperature
     with pytest.raises(ValueError, match="cannot be calibrated"):
@@ -459,6 +436,7 @@ def test_temperatures_that_someone_has_set(bad: Any) -> None:
 
 
 def test_temperatures() -> None:
+    """With them, too, head and label are never surer than the head."""
     rng = numpy.random.RandomState(0)
     odds = rng.normal(0, 2, 20000)
     right = rng.rand(20000) < 1 / (1 + numpy.exp(-odds))
@@ -466,29 +444,20 @@ def test_temperatures() -> None:
         shares = 1 / (1 + numpy.exp(-odds * temperature))  # too sure where above 1
         assert fit_temperature(shares, right) == pytest.approx(temperature, rel=0.05)
     shares = numpy.asarray([0.05, 0.15, 0.95, 1.0])
-    assert calibration_error(shares, numpy.asarray([0, 1, 1, 0])) == pytest.approx(
-        (0.05 + 0.85 + 0.95) / 4
-    )
+    error = calibration_error(shares, numpy.asarray([0, 1, 1, 0]))
+    assert error == pytest.approx((0.05 + 0.85 + 0.95) / 4)
+    head, both = calibrated(numpy.asarray([[0.9], [1.0]]), (3.0, 1.0))
+    assert 0.5 < both == head < 0.9
 
 
 def test_what_is_right_is_told_of_heads_and_of_heads_with_labels() -> None:
     gold = Doc(Vocab(), words=["a", "b", "c"], heads=[1, 1, 1], deps=["x", "ROOT", "x"])
-    words = numpy.arange(3, dtype="int32")
-    arcs = Arcs(
-        numpy.asarray([1, 1, 0], dtype="int32"),
-        numpy.asarray([1, 2, 0], dtype="int32"),
-        numpy.asarray([1, 0, 0], dtype="int8"),
-    )
+    arrays = (numpy.asarray(x, dtype="int32") for x in ([1, 1, 0], [1, 2, 0], [1, 0, 0]))
+    heads, labels, starts = arrays
     shares = numpy.full((2, 3), 0.5, dtype="float32")
-    parses = Parses(numpy.asarray([3]), words, arcs, shares)
-    found = compare([make_example(gold)], parses, ["x", "y", "ROOT"])
-    assert found is not None
-    assert found.right.tolist() == [[1, 1, 0], [0, 1, 0]]
-    other = compare([make_example(gold)], parses, ["x", "y", "ROOT||Pred"])
-    assert other is not None and other.right.tolist() == [[1, 1, 0], [0, 0, 0]]
-    assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]
-
-
-def test_head_and_label_are_never_surer_than_the_head() -> None:
-    head, both = calibrated(numpy.asarray([[0.9], [1.0]]), (3.0, 1.0))
-    assert 0.5 < both == head < 0.9
+    arcs = Arcs(heads, labels, starts.astype("int8"))
+    parses = Parses(numpy.asarray([3]), numpy.arange(3, dtype="int32"), arcs, shares)
+    for root, labelled in (("ROOT", [0, 1, 0]), ("ROOT||Pred", [0, 0, 0])):
+        found = compare([make_example(gold)], parses, ["x", "y", root])
+        assert found is not None and found.right.tolist() == [[1, 1, 0], labelled]
+        assert found.said.tolist() == [[0.5] * 3, [0.25] * 3]

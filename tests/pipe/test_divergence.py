@@ -10,8 +10,8 @@ import srsly
 from spacy.language import Language
 
 from tests.pipe.common import (
+    NL,
     NM,
-    SMALL,
     listening_pipeline,
     make_examples,
     make_nlp,
@@ -39,7 +39,7 @@ def diverges(nlp: Language, learn_rate: float) -> None:
 
 
 @pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("factory", SMALL)
+@pytest.mark.parametrize("factory", [NM, NL])
 def test_steps_that_are_too_long(factory: str, steps: dict[str, Any]) -> None:
     diverges(make_nlp(factory=factory, **steps), 1e37)
 
@@ -49,7 +49,7 @@ def test_a_shared_tok2vec() -> None:
 
 
 @pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("factory", SMALL)
+@pytest.mark.parametrize("factory", [NM, NL])
 def test_token_vectors_that_are_no_numbers(factory: str, steps: dict[str, Any]) -> None:
     """Before any weight changes. A ReLU makes 0 of them: the loss does not show it."""
     nlp = random_parser(factory=factory, **steps)

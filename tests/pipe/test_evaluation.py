@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from typing import Any
 
@@ -17,6 +16,46 @@ from spacy_nmparse.pipe.evaluation import score_dependencies, sentence_counts
 from spacy_nmparse.registered import make_parser_scorer
 from tests.pipe.common import random_heads
 
+
+def assert_as_spacy(examples: list[Example]) -> dict[str, Any]:
+    scores = score_dependencies(examples)
+    for key, value in parser_score(examples).items():
+        if key == "dep_las_per_type":
+            assert scores[key].keys() == value.keys()
+            for label, prf in value.items():
+                assert scores[key][label] == pytest.approx(prf), label
+        else:
+            assert scores[key] == pytest.approx(value), key
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agrees_with_spacy_on_full_gold(vocab: Vocab, seed: int) -> None:
+    """With the CoNLL 2018 evaluation: tests/ud/test_conll18.py."""
+    assert 0.2 < assert_as_spacy(random_examples(vocab, seed))["dep_las"] < 0.98
+
+
+def test_other_tokens(vocab: Vocab) -> None:
+    gold = make(
+        vocab,
+        [1, 4, 1, 4, 4, 4],
+        ["case", "obl", "punct", "nsubj", "ROOT", "punct"],
+        words=["do", "n't", ",", "cats", "sleep", "."],
+        spaces=[False, False, True, True, False, False],
+    )
+    pred = make(
+        vocab,
+        [3, 0, 3, 3, 3, 4],
+        ["obl", "punct", "nsubj", "ROOT", "punct", "punct"],
+        words=["don't", ",", "cats", "sleep", ".", " "],
+        spaces=[False, True, True, False, False, False],
+    )
+    scores = assert_as_spacy([Example(pred, gold)])
+    # aligned: , cats sleep . ; right: cats, sleep and the full stop
+    assert scores["dep_uas_conll"] == scores["dep_las_conll"] == pytest.approx(2 * 3 / (5 + 6))
+    assert scores["dep_clas"] == pytest.approx(2 * 2 / (3 + 3)) and scores["dep_exact"] == 0
+
+
 LABELS = ("nsubj", "obj", "punct", "acl:relcl", "case", "p", "obl", "Det")
 
 
@@ -28,11 +67,6 @@ def vocab() -> Vocab:
 def make(vocab: Vocab, heads: list[int], deps: list[str], **kwargs: Any) -> Doc:
     words = kwargs.pop("words", [f"w{i}" for i in range(len(heads))])
     return Doc(vocab, words=words, heads=heads, deps=deps, **kwargs)
-
-
-def random_tree(n: int, rng: random.Random) -> tuple[list[int], list[str]]:
-    heads = random_heads(n, rng)
-    return heads, ["ROOT" if heads[i] == i else rng.choice(LABELS) for i in range(n)]
 
 
 def disturb(heads: list[int], deps: list[str], rng: random.Random) -> tuple[list[int], list[str]]:
@@ -55,96 +89,18 @@ def random_examples(vocab: Vocab, seed: int, count: int = 40) -> list[Example]:
     rng = random.Random(seed)
     examples = []
     for _ in range(count):
-        heads, deps = random_tree(rng.randint(1, 12), rng)
+        heads = random_heads(rng.randint(1, 12), rng)
+        deps = ["ROOT" if head == i else rng.choice(LABELS) for i, head in enumerate(heads)]
         gold = make(vocab, heads, deps)
         examples.append(Example(make(vocab, *disturb(heads, deps, rng)), gold))
     return examples
 
 
-def assert_as_spacy(examples: list[Example]) -> dict[str, Any]:
-    expected = parser_score(examples)
-    scores = score_dependencies(examples)
-    for key, value in expected.items():
-        if key == "dep_las_per_type":
-            assert scores[key].keys() == value.keys()
-            for label, prf in value.items():
-                assert scores[key][label] == pytest.approx(prf), label
-        else:
-            assert scores[key] == pytest.approx(value), key
-    return expected
-
-
-def conllu(docs: list[Doc]) -> io.StringIO:
-    lines = []
-    for doc in docs:
-        for token in doc:
-            head = 0 if token.head.i == token.i else token.head.i + 1
-            dep = token.dep_.lower()
-            misc = "_" if token.whitespace_ else "SpaceAfter=No"
-            fields = (token.i + 1, token.text, "_", "_", "_", "_", head, dep, "_", misc)
-            lines.append("\t".join(map(str, fields)))
-        lines.append("")
-    return io.StringIO("\n".join(lines) + "\n")
-
-
-def conll_scores(gold: list[Doc], pred: list[Doc]) -> dict[str, float]:
-    udeval = pytest.importorskip("udtools.udeval", reason="needs the package udtools")
-    options = {"multiple_roots_okay": True}
-    sides = [udeval.load_conllu(conllu(docs), "", options) for docs in (gold, pred)]
-    return {key: score.f1 for key, score in udeval.evaluate(*sides).items()}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_agrees_with_spacy_on_full_gold(vocab: Vocab, seed: int) -> None:
-    expected = assert_as_spacy(random_examples(vocab, seed))
-    assert 0.2 < expected["dep_las"] < 0.98
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_agrees_with_conll_2018(vocab: Vocab, seed: int) -> None:
-    examples = random_examples(vocab, seed)
-    expected = conll_scores([eg.reference for eg in examples], [eg.predicted for eg in examples])
-    scores = score_dependencies(examples)
-    assert scores["dep_uas_conll"] == pytest.approx(expected["UAS"])
-    assert scores["dep_las_conll"] == pytest.approx(expected["LAS"])
-    assert scores["dep_clas"] == pytest.approx(expected["CLAS"])
-    assert expected["LAS"] < expected["UAS"] < 1
-
-
-def test_agrees_with_both_on_other_tokens(vocab: Vocab) -> None:
-    gold = make(
-        vocab,
-        [1, 4, 1, 4, 4, 4],
-        ["case", "obl", "punct", "nsubj", "ROOT", "punct"],
-        words=["do", "n't", ",", "cats", "sleep", "."],
-        spaces=[False, False, True, True, False, False],
-    )
-    pred = make(
-        vocab,
-        [3, 0, 3, 3, 3, 4],
-        ["obl", "punct", "nsubj", "ROOT", "punct", "punct"],
-        words=["don't", ",", "cats", "sleep", ".", " "],
-        spaces=[False, True, True, False, False, False],
-    )
-    scores = score_dependencies([Example(pred, gold)])
-    assert_as_spacy([Example(pred, gold)])
-    expected = conll_scores([gold], [pred[:5].as_doc()])
-    # aligned: , cats sleep . ; right: cats, sleep and the full stop
-    assert scores["dep_uas_conll"] == pytest.approx(2 * 3 / (5 + 6))
-    for key, name in (("dep_uas_conll", "UAS"), ("dep_las_conll", "LAS"), ("dep_clas", "CLAS")):
-        assert scores[key] == pytest.approx(expected[name])
-    assert scores["dep_exact"] == 0
-
-
 def test_partial_gold_does_not_depend_on_order(vocab: Vocab) -> None:
-    full = Example(
-        make(vocab, [0, 0, 0, 0], ["ROOT", "obj", "obj", "obj"]),
-        make(vocab, [0, 0, 1, 1], ["ROOT", "obj", "obj", "obj"]),
-    )
-    partial = Example(
-        make(vocab, [0, 0, 0, 0], ["ROOT", "obj", "obj", "obj"]),
-        make(vocab, [0, 0, 2, 3], ["ROOT", "obj", "", ""]),
-    )
+    deps = ["ROOT", "obj", "obj", "obj"]
+    flat = make(vocab, [0, 0, 0, 0], deps)
+    full = Example(flat, make(vocab, [0, 0, 1, 1], deps))
+    partial = Example(flat.copy(), make(vocab, [0, 0, 2, 3], ["ROOT", "obj", "", ""]))
     orders = [[full, partial], [partial, full]]
     assert parser_score(orders[0])["dep_uas"] != parser_score(orders[1])["dep_uas"]  # the leak
     for order in orders:
@@ -167,55 +123,46 @@ def test_wrong_guesses_on_unknown_words_do_not_count(vocab: Vocab) -> None:
 
 
 def test_nothing_to_score(vocab: Vocab) -> None:
+    """Without gold. Missing predictions are wrong."""
     nlp = spacy.blank("xx")
     bare = Example(nlp.make_doc("no parse here"), nlp.make_doc("no parse here"))
     empty = Example(nlp.make_doc(""), nlp.make_doc(""))
-    predicted = Example(make(vocab, [0, 0], ["ROOT", "obj"]), Doc(vocab, words=["w0", "w1"]))
-    for examples in ([], [empty], [bare], [predicted], [bare, empty]):
+    gold, unparsed = make(vocab, [0, 0], ["ROOT", "obj"]), Doc(vocab, words=["w0", "w1"])
+    for examples in ([], [empty], [bare], [Example(gold, unparsed)], [bare, empty]):
         scores = score_dependencies(examples)
         assert {key for key, value in scores.items() if value is not None} == set(), examples
-
-
-def test_missing_predictions_are_wrong(vocab: Vocab) -> None:
-    gold = make(vocab, [0, 0, 1], ["ROOT", "obj", "nsubj"])
-    pred = Doc(vocab, words=[token.text for token in gold])
-    scores = score_dependencies([Example(pred, gold)])
-    expected = parser_score([Example(pred, gold)])
-    assert scores["dep_las"] == expected["dep_las"] == 0
-    assert scores["dep_uas_conll"] == 0
-    assert scores["dep_exact"] == 0
+    scores = score_dependencies([Example(unparsed, gold)])
+    assert scores["dep_las"] == parser_score([Example(unparsed, gold)])["dep_las"] == 0
+    assert scores["dep_uas_conll"] == scores["dep_exact"] == 0
 
 
 def test_exact_sentences_and_counts(vocab: Vocab) -> None:
+    """Whitespace does not count."""
     heads, deps = [1, 1, 3, 3, 3], ["nsubj", "ROOT", "nsubj", "ROOT", "punct"]
-    gold = make(vocab, heads, deps)
-    wrong = make(vocab, heads, [*deps[:4], "obj"])
-    example = Example(wrong, gold)
+    example = Example(make(vocab, heads, [*deps[:4], "obj"]), make(vocab, heads, deps))
     assert score_dependencies([example])["dep_exact"] == 0.5
     counts = [(count.words, count.heads, count.labelled) for count in sentence_counts(example)]
     assert counts == [(2, 2, 2), (3, 3, 2)]
-
-
-def test_whitespace_tokens_do_not_count(vocab: Vocab) -> None:
-    words = ["a", "\n\n", "b"]
-    gold = make(vocab, [0, 0, 0], ["ROOT", "dep", "obj"], words=words)
-    pred = make(vocab, [0, 2, 0], ["ROOT", "nsubj", "obj"], words=words)
-    example = Example(pred, gold)
-    scores = score_dependencies([example])
+    gold = make(vocab, [0, 0, 0], ["ROOT", "dep", "obj"], words=["a", "\n\n", "b"])
+    pred = make(vocab, [0, 2, 0], ["ROOT", "nsubj", "obj"], words=["a", "\n\n", "b"])
+    scores = score_dependencies([Example(pred, gold)])
     assert scores["dep_las_conll"] == scores["dep_exact"] == 1
-    assert [count.words for count in sentence_counts(example)] == [2]
+    assert [count.words for count in sentence_counts(Example(pred, gold))] == [2]
 
 
 def test_crossing_arcs(vocab: Vocab) -> None:
     # 0 -> 2 and 3 -> 1 cross; the root is 3, and 0 hangs off it
-    gold = make(vocab, [3, 3, 0, 3], ["obj", "obj", "obj", "ROOT"])
-    right = score_dependencies([Example(gold.copy(), gold)])
-    assert (right["nonproj_p"], right["nonproj_r"], right["nonproj_f"]) == (1, 1, 1)
-    flat = make(vocab, [3, 3, 3, 3], ["obj", "obj", "obj", "ROOT"])
-    missed = score_dependencies([Example(flat, gold)])
-    assert (missed["nonproj_p"], missed["nonproj_r"], missed["nonproj_f"]) == (None, 0, 0)
-    invented = score_dependencies([Example(gold.copy(), flat)])
-    assert (invented["nonproj_p"], invented["nonproj_r"]) == (0, None)
+    gold, flat = (
+        make(vocab, heads, ["obj", "obj", "obj", "ROOT"]) for heads in ([3, 3, 0, 3], [3, 3, 3, 3])
+    )
+    for pred, reference, expected in (
+        (gold.copy(), gold, (1, 1, 1)),
+        (flat, gold, (None, 0, 0)),
+        (gold.copy(), flat, (0, None, 0)),
+    ):
+        scores = score_dependencies([Example(pred, reference)])
+        found = [scores[f"nonproj_{key}"] for key in "prf"]
+        assert found[:2] == [*expected[:2]] and (found[2] == expected[2] or reference is flat)
     for word, dep, recall in (("b", "ROOT", 1), (" ", "ROOT", None), ("b", "", None)):
         # an arc over a root, over a space, over a word whose head is unknown
         over = make(vocab, [0, 1, 0], ["ROOT", dep, "obj"], words=["a", word, "c"])
@@ -234,15 +181,15 @@ def test_punctuation_is_left_out(vocab: Vocab) -> None:
     words, deps = ["a", "b", ".", "!"], ["obj", "ROOT", "punct", "dep"]
     pos = ["NOUN", "VERB", "PUNCT", "PUNCT"]
     gold = Doc(vocab, words=words, heads=[1, 1, 1, 1], deps=deps, pos=pos)
-    right_but_for_one = Doc(vocab, words=words, heads=[1, 1, 0, 1], deps=deps)
-    wrong_word = Doc(vocab, words=words, heads=[0, 0, 0, 0], deps=["ROOT", "obj", "punct", "dep"])
-    scores = make_parser_scorer(punctuation=False)([Example(right_but_for_one, gold)])
-    assert (scores["dep_uas_conll"], scores["dep_las_conll"], scores["dep_exact"]) == (1, 1, 1)
-    scores = make_parser_scorer()([Example(right_but_for_one, gold)])
-    assert (scores["dep_uas_conll"], scores["dep_exact"]) == (0.75, 0)
-    scores = make_parser_scorer(punctuation=False)([Example(wrong_word, gold)])
-    assert scores["dep_uas_conll"] == 0
-    (counts,) = sentence_counts(Example(right_but_for_one, gold), punctuation=False)
+    right = Doc(vocab, words=words, heads=[1, 1, 0, 1], deps=deps)  # but for one
+    wrong = Doc(vocab, words=words, heads=[0, 0, 0, 0], deps=["ROOT", "obj", "punct", "dep"])
+    for pred, punctuation, uas, exact in (
+        *((right, False, 1, 1), (right, True, 0.75, 0), (wrong, False, 0, 0)),
+    ):
+        scores = make_parser_scorer(punctuation=punctuation)([Example(pred, gold)])
+        assert (scores["dep_uas_conll"], scores["dep_exact"]) == (uas, exact)
+        assert scores["dep_las_conll"] == uas
+    (counts,) = sentence_counts(Example(right, gold), punctuation=False)
     assert (counts.words, counts.heads, counts.labelled) == (2, 2, 2)
     dots = Doc(vocab, words=["."], heads=[0], deps=["ROOT"], pos=["PUNCT"])
     assert sentence_counts(Example(dots.copy(), dots), punctuation=False) == []

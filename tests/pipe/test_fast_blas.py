@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -14,6 +15,7 @@ from spacy.training import Example
 from thinc.api import LayerNorm, NumpyOps
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.fast_blas import nodes, use_fast_blas
 from tests.pipe.common import LISTENER, TOK2VEC, TREES, gold_doc, model_config
 
@@ -22,10 +24,9 @@ SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
 TEXTS = [words for words, _, _ in TREES] * 4
 
 
-def make_pipeline(switch: bool = False) -> Language:
+def make_pipeline() -> Language:
     """spaCy's tok2vec and tagger, and a parser that shares the vectors; not trained."""
-    config = {"nlp": {"after_pipeline_creation": SWITCH}} if switch else {}
-    nlp = spacy.blank("en", config=config)
+    nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
     nlp.add_pipe("tagger", config={"model": {"tok2vec": LISTENER}})
     nlp.add_pipe("nm_parser", name="parser", config={"model": model_config(tok2vec=LISTENER)})
@@ -37,7 +38,11 @@ def examples(nlp: Language) -> list[Example]:
     for gold in golds:
         for token in gold:
             token.tag_ = "XY"[token.i % 2]
-    return [Example(Doc(nlp.vocab, words=[token.text for token in gold]), gold) for gold in golds]
+    return [Example(same_tokens(gold), gold) for gold in golds]
+
+
+def trees(docs: Iterable[Doc]) -> list[list[tuple[int, str]]]:
+    return [[(t.head.i, t.dep_) for t in doc] for doc in docs]
 
 
 @pytest.fixture(scope="module")
@@ -49,64 +54,60 @@ def plain() -> Language:
     return nlp
 
 
-def loaded(plain: Language, path: Any, **config: Any) -> Language:
-    plain.to_disk(path)
-    return spacy.load(path, config=config)
-
-
 def switched(plain: Language) -> Language:
     nlp = spacy.blank("en").from_config(plain.config).from_bytes(plain.to_bytes())
     return use_fast_blas(nlp)
 
 
-def heads(nlp: Language, **options: Any) -> list[list[tuple[int, str]]]:
-    return [[(t.head.i, t.dep_) for t in doc] for doc in nlp.pipe(TEXTS, **options)]
-
-
-def test_every_layer_has_it(plain: Language) -> None:
-    nlp = switched(plain)
-    assert {node.name for node in nodes(nlp)} >= {"maxout", "layernorm", "softmax", "state_scorer"}
-    assert all(type(node.ops) is FastOps for node in nodes(nlp))
-    norms = [node for node in nodes(nlp) if node.name == "layernorm"]
-    assert norms and all(node._func is norm_forward for node in norms)
+def test_every_layer_has_it(
+    plain: Language, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it is used: the trees are the same, and the vectors nearly. In a config, it stays."""
+    seen: list[Any] = []
+    gemm = FastOps.gemm
+    monkeypatch.setattr(
+        FastOps,
+        "gemm",
+        lambda ops, x, *rest, **more: (seen.append(x), gemm(ops, x, *rest, **more))[1],
+    )
+    expected = list(plain.pipe(TEXTS))
+    assert not seen
+    plain.to_disk(tmp_path / "plain")
+    named = spacy.load(tmp_path / "plain", config={"nlp": {"after_pipeline_creation": SWITCH}})
+    named.to_disk(tmp_path / "fast")
+    for nlp in (switched(plain), named, spacy.load(tmp_path / "fast")):
+        names = {node.name for node in nodes(nlp)}
+        assert names >= {"maxout", "layernorm", "softmax", "state_scorer"}
+        assert all(type(node.ops) is FastOps for node in nodes(nlp))
+        norms = [node for node in nodes(nlp) if node.name == "layernorm"]
+        assert norms and all(node._func is norm_forward for node in norms)
+        seen.clear()
+        found = list(nlp.pipe(TEXTS))
+        assert len(seen) >= 3  # embedding and convolution of tok2vec, softmax of the tagger
+        assert trees(found) == trees(expected)
+        for one, other in zip(expected, found, strict=True):
+            numpy.testing.assert_allclose(one.tensor, other.tensor, atol=1e-4)
+            assert [token.tag_ for token in one] == [token.tag_ for token in other]
     assert not any(isinstance(node.ops, FastOps) for node in nodes(plain))
 
 
-def test_products_are_openblas(plain: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    gemm = FastOps.gemm
+def test_what_it_leaves() -> None:
+    """Other ops, pipelines without models, and Thinc's own layers."""
 
-    def watch(self: FastOps, x: Any, y: Any, **options: Any) -> Any:
-        seen.append(x.shape)
-        return gemm(self, x, y, **options)
-
-    monkeypatch.setattr(FastOps, "gemm", watch)
-    list(plain.pipe(TEXTS))
-    assert not seen
-    list(switched(plain).pipe(TEXTS))
-    assert len(seen) >= 3  # embedding and convolution of tok2vec, softmax of the tagger
-
-
-def test_other_ops_stay(plain: Language) -> None:
     class Other(NumpyOps):
         pass
 
-    nlp = make_pipeline()
-    nlp.get_pipe("tagger").model.ops = Other()  # type: ignore[attr-defined]
+    nlp: Any = make_pipeline()
+    nlp.get_pipe("tagger").model.ops = Other()
     use_fast_blas(nlp)
-    assert type(nlp.get_pipe("tagger").model.ops) is Other  # type: ignore[attr-defined]
-
-
-def test_same_trees_and_vectors(plain: Language) -> None:
-    fast = switched(plain)
-    assert heads(fast) == heads(plain)
-    for one, other in zip(plain.pipe(TEXTS), fast.pipe(TEXTS), strict=True):
-        numpy.testing.assert_allclose(one.tensor, other.tensor, atol=1e-4)
-        assert [token.tag_ for token in one] == [token.tag_ for token in other]
+    assert type(nlp.get_pipe("tagger").model.ops) is Other
+    nlp = spacy.blank("en")
+    assert use_fast_blas(nlp) is nlp
+    assert LayerNorm(4)._func is not norm_forward
 
 
 def test_training_is_the_same_up_to_rounding() -> None:
-    losses: list[dict[str, float]] = []
+    losses: list[list[dict[str, float]]] = []
     for switch in (False, True):
         numpy.random.seed(0)
         nlp = make_pipeline()
@@ -114,26 +115,10 @@ def test_training_is_the_same_up_to_rounding() -> None:
         if switch:
             use_fast_blas(nlp)
         numpy.random.seed(1)
-        for _ in range(3):
-            losses.append(nlp.update(examples(nlp), drop=0.2))
-    for before, after in zip(losses[:3], losses[3:], strict=True):
+        losses.append([nlp.update(examples(nlp), drop=0.2) for _ in range(3)])
+    for before, after in zip(*losses, strict=True):
         assert before == pytest.approx(after, rel=1e-3)
-    assert losses[0]["parser"] != losses[2]["parser"]
-
-
-def test_in_the_config(plain: Language, tmp_path: Any) -> None:
-    nlp = loaded(plain, tmp_path / "plain", nlp={"after_pipeline_creation": SWITCH})
-    assert all(type(node.ops) is FastOps for node in nodes(nlp))
-    assert heads(nlp) == heads(plain)
-    nlp.to_disk(tmp_path / "fast")  # it stays with the pipeline
-    again = spacy.load(tmp_path / "fast")
-    assert all(type(node.ops) is FastOps for node in nodes(again))
-
-
-def test_added_labels_and_norm_without_pipeline() -> None:
-    nlp = spacy.blank("en")
-    assert use_fast_blas(nlp) is nlp
-    assert LayerNorm(4)._func is not norm_forward
+    assert losses[0][0]["parser"] != losses[0][2]["parser"]
 
 
 class Witness:
@@ -170,4 +155,4 @@ def test_processes(plain: Language, method: str, monkeypatch: pytest.MonkeyPatch
     for doc in docs:
         assert doc.user_data["ops"] == ["FastOps"]
         assert doc.user_data["process"] != "MainProcess"
-    assert [[(t.head.i, t.dep_) for t in doc] for doc in docs] == heads(plain)
+    assert trees(docs) == trees(plain.pipe(TEXTS))

@@ -96,8 +96,7 @@ def one_update(nlp: Language) -> None:
 def test_nothing_is_kept_where_none_is_known(
     saved: list[Path], evaluated: int, sourced: bool, tmp_path: Path
 ) -> None:
-    """Of models that were saved after an update that no evaluation followed, or that of few words;
-    and where another pipeline takes such a parser without saving it."""
+    """Where no evaluation of enough words followed the last update, also without saving."""
     nlp = spacy.load(saved[0])
     nlp.evaluate([Example(nlp.make_doc(text), nlp.make_doc(text)) for text in MANY[:evaluated]])
     one_update(nlp)

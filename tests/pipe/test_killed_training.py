@@ -47,10 +47,7 @@ def digest(nlp: Language) -> str:
 
 
 def train_and_kill(nlp: Language, out: Path, seconds: float) -> set[str]:
-    """Train in another process; kill it some seconds after its first checkpoint.
-
-    Returns the digests of all pipelines that it saved, or began to.
-    """
+    """Train in another process, kill it; the digests of all that it saved, or began to."""
     log = out / "digests"
     log.touch()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -46,10 +48,18 @@ def nlp() -> Language:
 
 @pytest.mark.parametrize("batch_size", [3, 100])
 def test_trees(nlp: Language, batch_size: int) -> None:
+    """Of an endless stream, too; an error of a document is raised here."""
     expected = [tree(doc) for doc in nlp.pipe(TEXTS)]
     mixed = [text if i % 2 else nlp.make_doc(text) for i, text in enumerate(TEXTS)]
     docs = pipe_in_processes(nlp, iter(mixed), n_process=2, batch_size=batch_size)
     assert [tree(doc) for doc in docs] == expected
+    endless: Any = pipe_in_processes(nlp, itertools.repeat("Yes"), n_process=1, batch_size=2)
+    assert [next(endless).text for _ in range(3)] == ["Yes"] * 3
+    endless.close()
+    with pytest.raises(KeyError, match="a bad document"):
+        list(pipe_in_processes(nlp, ["Yes", "fail", "Yes"], n_process=2))
+    with pytest.raises(ValueError, match="-1"):
+        list(pipe_in_processes(nlp, [], n_process=-1))
 
 
 def full_doc(vocab: Vocab) -> Doc:
@@ -69,22 +79,21 @@ def full_doc(vocab: Vocab) -> Doc:
 
 
 def test_documents_as_arrays() -> None:
-    """What they hold comes back, into a vocabulary that has none of their strings."""
+    """What they hold comes back, into a vocabulary that has none of their strings.
+
+    The tensor may be None, as spaCy's ``doc_cleaner`` leaves it.
+    """
     vocab = Vocab()
     unparsed, empty = Doc(vocab, words=["a", "b"]), Doc(vocab)
     unparsed[1].is_sent_start = False
     given = [full_doc(vocab), empty, unparsed, full_doc(vocab)]
     given[3].tensor = numpy.zeros(0, dtype="float32")
     check_packed(given)
-
-
-@pytest.mark.parametrize("others", [None, numpy.zeros((6, 2)), numpy.float32(1)])
-def test_documents_without_a_tensor(others: object) -> None:
-    """None, as spaCy's ``doc_cleaner`` leaves it."""
-    given = [full_doc(Vocab()) for _ in range(3)]
-    given[1].tensor, given[2].tensor = None, others
-    check_packed(given)
-    check_packed(given[1:2])
+    for others in (None, numpy.zeros((6, 2)), numpy.float32(1)):
+        given = [full_doc(Vocab()) for _ in range(3)]
+        given[1].tensor, given[2].tensor = None, others
+        check_packed(given)
+        check_packed(given[1:2])
 
 
 def check_packed(given: list[Doc]) -> None:
@@ -124,23 +133,6 @@ def test_a_killed_process(nlp: Language) -> None:
         list(docs)
 
 
-def test_errors_of_documents(nlp: Language) -> None:
-    with pytest.raises(KeyError, match="a bad document"):
-        list(pipe_in_processes(nlp, ["Yes", "fail", "Yes"], n_process=2))
-    with pytest.raises(ValueError, match="-1"):
-        list(pipe_in_processes(nlp, [], n_process=-1))
-
-
-def test_an_endless_stream(nlp: Language) -> None:
-    def endless() -> object:
-        while True:
-            yield "Yes"
-
-    docs = pipe_in_processes(nlp, endless(), n_process=1, batch_size=2)  # type: ignore[arg-type]
-    assert [next(docs).text for _ in range(3)] == ["Yes"] * 3
-    docs.close()  # type: ignore[attr-defined]
-
-
 PARENT = """
 import multiprocessing, signal, sys, time
 from spacy_nmparse.pipe.processes import in_order
@@ -157,8 +149,19 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGHUP"])
+# Workers notice their parent's end alike, whatever has ended it and however they were started.
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        *(("fork", name) for name in ("SIGTERM", "SIGKILL", "SIGHUP")),
+        *(("spawn", "SIGKILL"), ("forkserver", "SIGKILL")),
+        *(
+            pytest.param(method, name, marks=pytest.mark.slow)
+            for method in ("spawn", "forkserver")
+            for name in ("SIGTERM", "SIGHUP")
+        ),
+    ],
+)
 def test_workers_end_with_their_parent(tmp_path: Path, method: str, name: str) -> None:
     """Of any signal. While one lives, it holds standard output and error open."""
     (tmp_path / "parent.py").write_text(PARENT)

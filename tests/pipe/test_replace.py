@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -36,7 +37,7 @@ def pipeline(
 ) -> Language:
     """A tagger, a parser and a lemmatizer; the first two share a tok2vec."""
     fix_random_seed(seed)
-    nlp = spacy.blank("en")
+    nlp: Any = spacy.blank("en")
     for i, word in enumerate(TEXTS[0].split()[:vectors]):
         nlp.vocab.set_vector(word, numpy.asarray([i, 1.0], dtype="float32"))
     nlp.add_pipe("tok2vec", config={"model": tok2vec})
@@ -45,13 +46,11 @@ def pipeline(
     nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=LISTENER)})
     ruler = nlp.add_pipe("attribute_ruler")
     learn(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
-    ruler.add([[{"TAG": "Ts"}]], {"LEMMA": "see"})  # type: ignore[attr-defined]
+    ruler.add([[{"TAG": "Ts"}]], {"LEMMA": "see"})
     if parser == "parser":
         nlp.remove_pipe("nm_parser")
-        spacy_parser = nlp.add_pipe(
-            "parser", before="attribute_ruler", config={"min_action_freq": 1}
-        )
-        spacy_parser.initialize(lambda: make_examples(nlp.vocab), nlp=nlp)  # type: ignore[attr-defined]
+        theirs = nlp.add_pipe("parser", before="attribute_ruler", config={"min_action_freq": 1})
+        theirs.initialize(lambda: make_examples(nlp.vocab), nlp=nlp)
     nlp.meta["performance"] = {"dep_las": len(parser) / 10, "tag_acc": 0.5}
     return nlp
 
@@ -75,23 +74,30 @@ def trees(nlp: Language) -> list[list]:
 
 
 def test_only_the_trees_are_others(target: Path, source: Path, tmp_path: Path) -> None:
-    nlp, old = spacy.load(target), spacy.load(target)
-    assert replace_parser(nlp, spacy.load(source), "nm_parser") == "parser"
+    """The card names the data of both; one that is switched off stays so."""
+    nlp, old, other = spacy.load(target), spacy.load(target), spacy.load(source)
+    one, two = {"name": "one", "license": "MIT"}, {"name": "two", "license": "CC BY-SA 4.0"}
+    nlp.meta["sources"], other.meta["sources"] = [one], [two, one]
+    assert replace_parser(nlp, other, "nm_parser") == "parser"
+    assert nlp.meta["sources"] == [one, two]
     nlp.to_disk(tmp_path)
-    for one in (nlp, spacy.load(tmp_path)):
-        assert one.pipe_names == old.pipe_names
-        assert one.get_pipe_meta("parser").factory == "nm_parser"
-        assert trees(one) == trees(spacy.load(source))
-        assert not changed(list(old.pipe(TEXTS)), list(one.pipe(TEXTS)))
-        assert [token.lemma_ for token in one(TEXTS[0])] == ["", "see", "", "", ""]
-        assert one.meta["performance"] == {"dep_las": 0.9, "tag_acc": 0.5}
-
-
-def test_a_parser_that_is_switched_off_stays_so(target: Path, source: Path) -> None:
+    expected = trees(spacy.load(source))
+    for new in (nlp, spacy.load(tmp_path)):
+        assert new.pipe_names == old.pipe_names
+        assert new.get_pipe_meta("parser").factory == "nm_parser"
+        assert trees(new) == expected
+        assert not changed(list(old.pipe(TEXTS)), list(new.pipe(TEXTS)))
+        assert [token.lemma_ for token in new(TEXTS[0])] == ["", "see", "", "", ""]
+        assert new.meta["performance"] == {"dep_las": 0.9, "tag_acc": 0.5}
     nlp = spacy.load(target, disable=["parser"])
     names = nlp.component_names
     replace_parser(nlp, spacy.load(source), "nm_parser")
     assert nlp.component_names == names and nlp.disabled == ["parser"]
+    nlp = spacy.load(target)
+    nlp.remove_pipe("parser")  # then the new one comes last
+    assert replace_parser(nlp, spacy.load(source)) == "nm_parser" == nlp.pipe_names[-1]
+    assert trees(nlp) == expected
+    assert not changed(list(old.pipe(TEXTS)), list(nlp.pipe(TEXTS)))
 
 
 def test_what_changed_is_counted(target: Path) -> None:
@@ -105,22 +111,6 @@ def test_what_changed_is_counted(target: Path) -> None:
         changed([one], [Doc(nlp.vocab, words=["She"])])
 
 
-def test_where_there_is_no_parser_it_comes_last(target: Path, source: Path) -> None:
-    nlp, old = spacy.load(target), spacy.load(target)
-    nlp.remove_pipe("parser")
-    assert replace_parser(nlp, spacy.load(source)) == "nm_parser" == nlp.pipe_names[-1]
-    assert trees(nlp) == trees(spacy.load(source))
-    assert not changed(list(old.pipe(TEXTS)), list(nlp.pipe(TEXTS)))
-
-
-def test_the_card_names_the_data_of_both(target: Path, source: Path) -> None:
-    nlp, other = spacy.load(target), spacy.load(source)
-    one, two = {"name": "one", "license": "MIT"}, {"name": "two", "license": "CC BY-SA 4.0"}
-    nlp.meta["sources"], other.meta["sources"] = [one], [two, one]
-    replace_parser(nlp, other)
-    assert nlp.meta["sources"] == [one, two]
-
-
 def test_errors(target: Path, source: Path) -> None:
     nlp = spacy.load(target)
     nlp.remove_pipe("parser")
@@ -131,10 +121,6 @@ def test_errors(target: Path, source: Path) -> None:
     nlp.add_pipe("parser", name="another")
     with pytest.raises(ValueError, match="has several parsers"):
         replace_parser(nlp, spacy.load(source), "nm_parser")
-
-
-def test_one_parser_needs_no_name(target: Path, source: Path) -> None:
-    assert replace_parser(spacy.load(target), spacy.load(source)) == "parser"
     several = spacy.load(source)
     several.add_pipe("nm_parser", name="another")
     with pytest.raises(ValueError, match=r"has the parsers \['nm_parser', 'another'\]"):
@@ -161,21 +147,21 @@ def test_a_parser_that_is_cut_off_from_its_token_vectors(
 
 
 def test_vectors_of_words_come_along_or_are_missed(target: Path, tmp_path: Path) -> None:
-    expected = trees(pipeline("nm_parser", 3, STATIC))
-    nlp = spacy.load(target)
-    replace_parser(nlp, pipeline("nm_parser", 3, STATIC), "nm_parser")
+    source, nlp = pipeline("nm_parser", 3, STATIC), spacy.load(target)
+    expected = trees(source)
+    replace_parser(nlp, source, "nm_parser")
     nlp.to_disk(tmp_path)
     assert trees(nlp) == trees(spacy.load(tmp_path)) == expected
     other = pipeline("parser", 2)
     with pytest.raises(ValueError, match=r"looks words up in vectors that .* does not have"):
-        replace_parser(other, pipeline("nm_parser", 3, STATIC), "nm_parser")
+        replace_parser(other, source, "nm_parser")
     assert other.get_pipe_meta("parser").factory == "parser"
 
 
 def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     text, output = tmp_path / "text.txt", tmp_path / "new"
     text.write_text("\n\n".join(TEXTS), encoding="utf-8")
-    command = ["replace", str(target), str(source), "-o", str(output)]
+    command = ("replace", target, source, "-o", output)
     done = succeed(*command, "--text", text)
     n_words = sum(len(text.split()) for text in TEXTS)
     assert f"The same for all of {n_words} words: tags, parts of speech, morph" in done.output
@@ -185,25 +171,23 @@ def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     spacy.blank("de").to_disk(tmp_path / "de")
     code = tmp_path / "code.py"
     code.write_text("print('imported')", encoding="utf-8")
-    command = ["replace", str(tmp_path / "de"), str(source), "-o", str(tmp_path / "added")]
-    done = succeed(*command, "--text", text, "--code", code)
+    command = ("replace", tmp_path / "de", source, "-o")
+    done = succeed(*command, tmp_path / "added", "--text", text, "--code", code)
     assert "is made for 'de', and the parser of" in done.output and "imported" in done.output
     assert "as 'nm_parser', which is new" in done.output
-    succeed(*command[:-1], tmp_path / "examples")
+    succeed(*command, tmp_path / "examples")
 
 
 def test_the_command_names_tags_as_the_cause(source: Path, tmp_path: Path) -> None:
     """Those that the parser writes; the remedy that it names is one."""
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("parser").add_label("nsubj")  # type: ignore[attr-defined]
+    old, tags, output, text = (tmp_path / name for name in ("old", "tags", "new", "text.txt"))
+    pipeline: Any = spacy.blank("en")
+    pipeline.add_pipe("parser").add_label("nsubj")
     pipeline.initialize()
-    pipeline.to_disk(tmp_path / "old")
-    nlp = spacy.load(source, config={"components": {"nm_parser": {"write_tags": True}}})
-    nlp.to_disk(tmp_path / "tags")
-    output, text = tmp_path / "new", tmp_path / "text.txt"
+    pipeline.to_disk(old)
+    spacy.load(source, config={"components": {"nm_parser": {"write_tags": True}}}).to_disk(tags)
     text.write_text(TEXTS[0], encoding="utf-8")
-    command = ["replace", str(tmp_path / "old"), str(tmp_path / "tags"), "-o", str(output)]
-    done = run(*command, "--text", text)
+    done = run("replace", old, tags, "-o", output, "--text", text)
     config = output / "config.cfg"
     assert "tags. The parser writes tags where" in done.output and "reads its" not in done.output
     assert f"To write no tags, set write_tags = false for 'parser' in {config}." in done.output

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -20,7 +19,7 @@ from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.corpus import read_sentences, trees_of
 from spacy_nmparse.ud.evaluate import evaluate
 from spacy_nmparse.ud.extensions import copy_words
-from tests.pipe.common import NL, NM, TREES, gold_doc, learn, make_example, make_nlp, system
+from tests.pipe.common import NL, NM, TREES, learn, make_example, make_nlp, ready, system
 
 #: The labels of the roots of TREES.
 ONE = ["Pred"] * len(TREES)
@@ -29,13 +28,13 @@ SEVERAL = ["Pred", "root", "Pred", "Coord", "nsubj", "root"]
 
 def write_treebank(path: Path, labels: list[str]) -> Path:
     """TREES as CoNLL-U, with these labels of roots."""
-    lines = []
+    rows = []
     for (text, heads, deps), label in zip(TREES, labels, strict=True):
         for i, (word, head, dep) in enumerate(zip(text.split(), heads, deps.split(), strict=True)):
             number, own = (0, label) if head == i else (head + 1, dep)
-            lines.append(f"{i + 1}\t{word}\t_\t_\t_\t_\t{number}\t{own}\t_\t_\n")
-        lines.append("\n")
-    path.write_text("".join(lines), encoding="utf-8")
+            rows.append(f"{i + 1}\t{word}\t_\t_\t_\t_\t{number}\t{own}\t_\t_")
+        rows.append("")
+    path.write_text("\n".join([*rows, ""]), encoding="utf-8")
     return path
 
 
@@ -65,10 +64,7 @@ def test_they_are_learned(kind: dict[str, Any], tmp_path: Path, labels: list[str
     examples = read(path, nlp)
     parser = parser_of(nlp)
     assert "ROOT" in parser.labels and not {"Pred", "Coord", "root"} & {*parser.labels}
-    loaded = make_nlp(**kind)
-    loaded.from_bytes(nlp.to_bytes())
-    wide = make_nlp(**kind)
-    wide.from_bytes(nlp.to_bytes())
+    loaded, wide = (make_nlp(**kind).from_bytes(nlp.to_bytes()) for _ in range(2))
     parser_of(wide).beam_width = 4
     parser_of(wide).confidence = True
     for pipeline in (nlp, loaded, wide):
@@ -90,21 +86,19 @@ def test_nothing_chooses_where_arcs_from_root_are_no_moves(tmp_path: Path) -> No
     nlp = learned(path, **headless)
     docs = parsed(nlp, read(path, nlp))
     assert {t._.ud_root for doc in docs for t in doc if t.head.i == t.i} == {"Pred"}
-    with pytest.raises(ValueError, match=r"root_labels \('A', 'B'\): give one, or set explicit_ro"):
-        systems.create("nl_covington", ("A", "B", "c"), root_label=("A", "B"))
-    with pytest.raises(ValueError, match="root_label 'c' is not among the labels"):
-        systems.create("arc_eager", ("A", "B"), root_label=("A", "c"))
-    with pytest.raises(ValueError, match="root_label needs another label as well"):
-        systems.create("arc_eager", ("A", "B"), root_label=("A", "B"))
+    for name, labels, roots, message in (
+        ("nl_covington", "ABc", "AB", r"root_labels \('A', 'B'\): give one, or set explicit_ro"),
+        ("arc_eager", "AB", "Ac", "root_label 'c' is not among the labels"),
+        ("arc_eager", "AB", "AB", "root_label needs another label as well"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            systems.create(name, tuple(labels), root_label=tuple(roots))
 
 
 def test_root_is_no_label_of_its_own(tmp_path: Path) -> None:
     path = write_treebank(tmp_path / "a.conllu", ["root"] * len(TREES))
-    nlp = make_nlp()
+    nlp, other = make_nlp(), ready([[tree] for tree in range(len(TREES))])[0]
     parser_of(nlp).initialize(lambda: read(path, nlp), nlp=nlp)
-    other = make_nlp()
-    golds = [make_example(gold_doc(other.vocab, [tree])) for tree in range(len(TREES))]
-    parser_of(other).initialize(lambda: golds, nlp=other)
     assert parser_of(nlp).label_data == parser_of(other).label_data
     assert not any(label.startswith("ROOT||") for label in parser_of(nlp).label_data["labels"])
 
@@ -125,33 +119,20 @@ def test_scores_count_them(tmp_path: Path) -> None:
     assert score_dependencies(examples)["dep_las"] == 1
 
 
-def test_trees_of_files_and_documents_have_them(tmp_path: Path) -> None:
-    path = write_treebank(tmp_path / "a.conllu", SEVERAL)
-    docs = list(conllu_to_docs(path, spacy.blank("xx").vocab, n_sents=10))
-    found = [tree for doc in docs for tree in trees_of(doc)]
-    assert found == list(read_sentences(path))
-    tops = [
-        tree.labels[word] for tree in found for word, head in enumerate(tree.heads) if word == head
+def test_known_ones_are_kept(tmp_path: Path) -> None:
+    """Those that the parser does not have, too; in trees of documents, and in copied words."""
+    nlp = learned(write_treebank(tmp_path / "a.conllu", ["root"] * len(TREES)), keep_heads=True)
+    path = write_treebank(tmp_path / "b.conllu", SEVERAL)
+    docs = list(conllu_to_docs(path, nlp.vocab, n_sents=1))
+    assert [doc_to_conllu(doc) for doc in map(nlp, docs)] == [
+        doc_to_conllu(doc).replace("_\n", "KnownHead=Yes\n") for doc in docs
     ]
-    assert tops == ["Pred", "ROOT", "Pred", "Coord", "nsubj", "ROOT"]
-
-
-def test_augmented_documents_keep_them(tmp_path: Path) -> None:
-    path = write_treebank(tmp_path / "a.conllu", SEVERAL)
-    nlp = spacy.blank("xx")
     (doc,) = conllu_to_docs(path, nlp.vocab, n_sents=10)
+    found = list(trees_of(doc))
+    assert found == list(read_sentences(path))
+    tops = [one.labels[w] for one in found for w, head in enumerate(one.heads) if w == head]
+    assert tops == ["Pred", "ROOT", "Pred", "Coord", "nsubj", "ROOT"]
     low = Doc(nlp.vocab, [token.lower_ for token in doc])
     assert copy_words(doc, low)
     assert [token._.ud_root for token in low] == [token._.ud_root for token in doc]
     assert not copy_words(doc, Doc(nlp.vocab, ["a"]))
-
-
-def test_known_ones_are_kept(tmp_path: Path) -> None:
-    """Those that the parser does not have, too."""
-    nlp = learned(write_treebank(tmp_path / "a.conllu", ["root"] * len(TREES)), keep_heads=True)
-    docs = list(
-        conllu_to_docs(write_treebank(tmp_path / "b.conllu", SEVERAL), nlp.vocab, n_sents=1)
-    )
-    assert [doc_to_conllu(doc) for doc in map(nlp, docs)] == [
-        doc_to_conllu(doc).replace("_\n", "KnownHead=Yes\n") for doc in docs
-    ]

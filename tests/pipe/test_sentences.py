@@ -24,11 +24,11 @@ from tests.pipe.common import (
     make_examples,
     make_nlp,
     merge_and_split,
-    overfitted,
     parser_of,
     random_doc,
     random_parser,
     randomize,
+    ready,
     system,
     tree,
 )
@@ -70,23 +70,21 @@ def nlp(request: pytest.FixtureRequest, trained: Language) -> Language:
 
 
 def make_model(name: str) -> Language:
+    is_list = "list" in name
     config: dict[str, Any] = {"factory": NM}
-    if name.startswith("list"):
+    if is_list:
         explicit_root = name != "list implicit"
         config = {"factory": NL, "system": system("NLCovington", explicit_root=explicit_root)}
-    nlp = make_nlp(**config)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(**config)
     parser = parser_of(nlp)
     scale, shift, stop = MODELS[name]
     if scale:
-        randomize(parser.model, 1 if "list" in name else 4, scale)
-    output = "output_b" if "list" in name else "move_b"
+        randomize(parser.model, 1 if is_list else 4, scale)
+    output = "output_b" if is_list else "move_b"
     bias = parser.model.get_param(output)
-    moves = list(parser.system.moves)
-    if "list" in name:
-        bias[moves.index("SHIFT")] = bias[moves.index("BREAK")] = 0.0
-    bias[moves.index("SHIFT")] += shift
-    bias[moves.index("BREAK")] += stop
+    for move, value in (("SHIFT", shift), ("BREAK", stop)):
+        place = parser.system.moves.index(move)
+        bias[place] = value + (0.0 if is_list else bias[place])
     parser.model.set_param(output, bias)
     return nlp
 
@@ -132,8 +130,7 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     nlp = make_nlp(factory=factory)
     nlp.add_pipe("senter", first=True)
     examples = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: examples)
-    learn(nlp, examples, sgd=sgd, annotates=["senter"])
+    learn(nlp, examples, annotates=["senter"])
     for example in examples:
         doc = nlp(bare(example.reference))
         assert tree(doc) == tree(example.reference)
@@ -147,9 +144,7 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
 @pytest.mark.parametrize("factory", [NM, NL])
 def test_learning_where_the_senter_is_wrong(factory: str) -> None:
     """Forced starts inside a gold sentence, and forbidden ones at its start, are lived with."""
-    nlp = make_nlp(factory=factory)
-    examples = make_examples(nlp.vocab)
-    sgd = nlp.initialize(lambda: examples)
+    nlp, examples, sgd = ready(factory=factory)
     rng = random.Random(0)
     parser = parser_of(nlp)
     for step in range(30):
@@ -181,19 +176,18 @@ def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
 
 
 def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
-    words = ["Sleep", "!", "\n", "Yes"]
+    """It is that of the next word; also where it is forced on that word, and not on the space."""
     parser = words_alone.get_pipe("nm_parser")
-    doc = Doc(words_alone.vocab, words=words)
-    doc[2].is_sent_start = True
-    doc = parser(doc)
-    assert [t.is_sent_start for t in doc] == [True, False, True, False]
-    assert [t.head.i for t in doc] == [0, 0, 3, 3]
-    doc = Doc(words_alone.vocab, words=words)
-    doc[2].is_sent_start = False
-    doc[3].is_sent_start = True
-    doc = parser(doc)
-    assert [t.is_sent_start for t in doc] == [True, False, False, True]
-    assert [t.head.i for t in doc] == [0, 0, 1, 3]
+    for preset, starts, heads in (
+        ({2: True}, [True, False, True, False], [0, 0, 3, 3]),
+        ({2: False, 3: True}, [True, False, False, True], [0, 0, 1, 3]),
+    ):
+        doc = Doc(words_alone.vocab, words=["Sleep", "!", "\n", "Yes"])
+        for i, start in preset.items():
+            doc[i].is_sent_start = start
+        doc = parser(doc)
+        assert [t.is_sent_start for t in doc] == starts
+        assert [t.head.i for t in doc] == heads
 
 
 @pytest.mark.parametrize("kinds", [(0,), (0, 0, 1), (0, -1), (0, 1, -1)])
@@ -212,7 +206,7 @@ def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -
 
 
 def test_own_boundaries_change_trees_when_they_are_preset() -> None:
-    """Its recurrent layer reads each preset sentence alone, so the test above can fail."""
+    """So that the test above can fail; those of a tree of someone else's do not bind."""
     nlp = make_model("list random")
     rng = random.Random(5)
     parser = parser_of(nlp)
@@ -220,44 +214,28 @@ def test_own_boundaries_change_trees_when_they_are_preset() -> None:
     starts = [[1 if token.is_sent_start else -1 for token in doc] for doc in docs]
     preset = [parser(preset_doc(*pair)) for pair in zip(docs, starts, strict=True)]
     assert sum(tree(a) != tree(b) for a, b in zip(docs, preset, strict=True)) > 10
-
-
-def test_boundaries_of_another_parse_are_not_preset() -> None:
-    """A tree of someone else's, read back: its sentence starts come from its heads."""
-    nlp = overfitted()
-    expected = nlp(bare(gold_doc(nlp.vocab, [0, 3])))
-    other = Doc(
-        nlp.vocab,
-        words=[token.text for token in expected],
-        heads=list(range(len(expected))),
-        deps=["ROOT"] * len(expected),
-    )
-    assert len(list(other.sents)) == len(other)
-    assert tree(parser_of(nlp)(other)) == tree(expected)
+    words = [token.text for token in docs[0]]
+    other = Doc(nlp.vocab, words=words, heads=list(range(30)), deps=["ROOT"] * 30)
+    assert len(list(other.sents)) == 30
+    assert tree(parser(other)) == tree(docs[0])
 
 
 def test_preset_starts_are_noted_where_there_are_any() -> None:
+    """Of other tokens nothing is known, also where there are as many as before."""
     nlp = random_parser(4)
-    doc = nlp("One two three")
-    assert not doc.user_data
-    nlp.add_pipe("sentencizer", first=True)
-    docs = [nlp(text) for text in ("One two . Three", "Four . Five")]
-    assert all(set(doc.user_data) == {PRESET, TOKENS} for doc in docs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert Doc.from_docs(docs) is not None
-    # Tokens that were merged since: nothing is known of the tokens of now.
-    with docs[0].retokenize() as retokenizer:
-        retokenizer.merge(docs[0][0:2])
-    assert_sound(parser_of(nlp)(docs[0]))
-
-
-def test_presets_of_other_tokens_are_forgotten() -> None:
-    """Also where there are as many tokens as before."""
-    nlp = random_parser(4)
+    assert not nlp("One two three").user_data
     doc = nlp(Doc(nlp.vocab, ["One", "two", ".", "Three"], sent_starts=[1, -1, -1, 1]))
     assert preset_starts(doc).tolist() == [1, -1, -1, 1]
     merge_and_split(doc)
     assert len(doc) == 4 and not preset_starts(doc).any()
     assert_sound(parser_of(nlp)(doc))
     assert PRESET not in doc.user_data
+    nlp.add_pipe("sentencizer", first=True)
+    docs = [nlp(text) for text in ("One two . Three", "Four . Five")]
+    assert all(set(doc.user_data) == {PRESET, TOKENS} for doc in docs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Doc.from_docs(docs) is not None
+    with docs[0].retokenize() as retokenizer:
+        retokenizer.merge(docs[0][0:2])
+    assert_sound(parser_of(nlp)(docs[0]))

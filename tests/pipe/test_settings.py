@@ -19,16 +19,15 @@ from tests.pipe.common import (
     NL,
     NM,
     SMALL,
-    bare,
-    learn,
+    knows_the_trees,
     make_examples,
     make_nlp,
     model_config,
+    overfitted,
     parser_of,
     random_parser,
     system,
     train,
-    tree,
     with_learning,
 )
 
@@ -131,8 +130,9 @@ def test_settings_that_were_changed(as_bytes: bool, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_settings(setting: str, values: Sequence[Any]) -> None:
-    """In a config, and when they are set later: then nothing changes."""
-    parser = parser_of(make_nlp())
+    """In a config, and when they are set later: then nothing changes. And misspelt ones."""
+    nlp = make_nlp()
+    parser = parser_of(nlp)
     for value in values:
         with pytest.raises(ValueError):
             make_nlp(**{setting: value})
@@ -142,11 +142,6 @@ def test_wrong_settings(setting: str, values: Sequence[Any]) -> None:
         assert getattr(parser, setting) == DEFAULTS[setting]
     setattr(parser, setting, SETTINGS[setting])
     assert getattr(parser, setting) == SETTINGS[setting]
-
-
-def test_misspelt_settings() -> None:
-    nlp = make_nlp()
-    parser = nlp.get_pipe("nm_parser")
     with pytest.raises(AttributeError, match=r"'beam_with'\. Did you mean beam_width"):
         parser.beam_with = 4
     with pytest.raises(AttributeError, match=r"no setting 'xyz'\.$"):
@@ -180,8 +175,4 @@ def test_schedules_of_exploration() -> None:
     with pytest.raises(ValueError, match="7"):
         Chance([7], "explore").next()
     schedule = {"@schedules": "compounding.v1", "start": 0.1, "stop": 0.9, "compound": 2}
-    nlp = make_nlp(explore=schedule)
-    examples = make_examples(nlp.vocab)
-    learn(nlp, examples)
-    for example in examples:
-        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+    assert knows_the_trees(overfitted(explore=schedule))

@@ -17,6 +17,7 @@ from spacy_nmparse.search import greedy
 from tests.pipe.common import (
     ARC_FEATURES,
     NL,
+    NM,
     SMALL,
     SYSTEMS,
     WORDS_ALONE,
@@ -33,6 +34,7 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
+    ready,
     tree,
 )
 
@@ -48,30 +50,24 @@ SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 @pytest.mark.parametrize(
     ("words", "heads"),
     [
-        (["Sleep", "\n", "!"], [0, 0, 0]),
-        (["\n", "Sleep", "!"], [1, 1, 1]),
+        *((["Sleep", "\n", "!"], [0, 0, 0]), (["\n", "Sleep", "!"], [1, 1, 1])),
         (["\n", " ", "Sleep", "!"], [2, 2, 2, 2]),
-        (["Sleep", "!", " "], [0, 0, 1]),
-        (["Sleep", "!", " ", "\n"], [0, 0, 1, 1]),
+        *((["Sleep", "!", " "], [0, 0, 1]), (["Sleep", "!", " ", "\n"], [0, 0, 1, 1])),
         (["Sleep", " ", "\n", "!", " "], [0, 0, 0, 0, 3]),
-        (["\n"], [0]),
-        (["\n", " ", "\t"], [0, 0, 0]),
-        ([" ", "Yes", " "], [1, 1, 1]),
-        (["Yes"], [0]),
-        ([], []),
+        *((["\n"], [0]), (["\n", " ", "\t"], [0, 0, 0]), ([" ", "Yes", " "], [1, 1, 1])),
+        *((["Yes"], [0]), ([], [])),
     ],
 )
 def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[int]) -> None:
     doc = words_alone.get_pipe("nm_parser")(Doc(words_alone.vocab, words=words))
     assert [token.head.i for token in doc] == heads
-    deps = ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
-    for token, dep in zip(doc, deps, strict=True):
+    for token in doc:
         if token.is_space:
-            assert token.dep_ == dep
+            assert token.dep_ == ("ROOT" if token.head.i == token.i else "dep")
     assert_sound(doc)
 
 
-@pytest.mark.parametrize("factory", SMALL)
+@pytest.mark.parametrize("factory", [NM, NL])
 def test_spaces_do_not_change_the_parse(factory: str) -> None:
     """The parser looks at words only."""
     nlp = overfitted(factory=factory, model=words_alone_config(factory))
@@ -105,9 +101,14 @@ def test_all_short_documents_of_words_and_spaces(factory: str) -> None:
 
 
 def test_training_with_empty_documents_and_spaces() -> None:
+    """And with spaces on one side of an example alone."""
     nlp = make_nlp()
     empty = [make_example(Doc(nlp.vocab, words=words)) for words in ([], [" "], ["\n", "\n"])]
-    examples = [*empty * 7, *make_examples(nlp.vocab)]
+    gold = gold_doc(nlp.vocab, [0])
+    words = ["She", " ", "saw", "the", "\n", "cat", ".", "  "]
+    spaces = [True, False, True, True, False, True, False, False]
+    spaced = Doc(nlp.vocab, words=words, spaces=spaces)
+    examples = [*empty * 7, *make_examples(nlp.vocab), Example(spaced, gold)]
     learn(nlp, examples)
     parser = parser_of(nlp)
     before = parser.to_bytes()
@@ -118,34 +119,32 @@ def test_training_with_empty_documents_and_spaces() -> None:
     assert parser.to_bytes() == before
     for example in examples:
         assert_sound(nlp(bare(example.reference)))
+    assert [t.dep_ for t in nlp(bare(spaced)) if not t.is_space] == [t.dep_ for t in gold]
+    heads, deps = [2, 0, 2, 4, 2, 2], ["nsubj", "dep", "ROOT", "det", "obj", "punct"]
+    words, spaces = ["She", "  ", "saw", "the", "cat", "."], [True, False, True, True, True, False]
+    back = Doc(nlp.vocab, words=words, spaces=spaces, heads=heads, deps=deps)
+    nlp.update([Example(bare(gold), back)], sgd=nlp.create_optimizer())
 
 
 @pytest.mark.parametrize(
     ("words", "heads", "deps", "starts"),
     [
         # what stands on a space is unknown
-        (["\n", "Sleep", " ", "!", "\n"], [0, 0, 1, 2, 3], "ROOT obj dep punct dep", None),
+        ("\n|Sleep| |!|\n", [0, 0, 1, 2, 3], "ROOT obj dep punct dep", None),
         # spaces that are well attached
-        (
-            ["\n", "Sleep", " ", "!", "\n", "Yes"],
-            [1, 1, 1, 1, 3, 5],
-            "dep ROOT dep punct dep ROOT",
-            [0, 5],
-        ),
+        ("\n|Sleep| |!|\n|Yes", [1, 1, 1, 1, 3, 5], "dep ROOT dep punct dep ROOT", [0, 5]),
         # a start on a space is that of the next word
         (
-            ["Sleep", "!", "\n", "\n", "Yes", "Sleep", "!"],
-            [0, 0, 4, 4, 4, 5, 5],
-            "ROOT punct dep dep ROOT ROOT punct",
-            [0, 4, 5],
+            *("Sleep|!|\n|\n|Yes|Sleep|!", [0, 0, 4, 4, 4, 5, 5]),
+            *("ROOT punct dep dep ROOT ROOT punct", [0, 4, 5]),
         ),
     ],
 )
 def test_spaces_in_gold_trees(
-    words: list[str], heads: list[int], deps: str, starts: list[int] | None
+    words: str, heads: list[int], deps: str, starts: list[int] | None
 ) -> None:
     nlp = make_nlp()
-    gold = Doc(nlp.vocab, words=words, heads=heads, deps=deps.split())
+    gold = Doc(nlp.vocab, words=words.split("|"), heads=heads, deps=deps.split())
     learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
     doc = nlp(bare(gold))
     assert_sound(doc)
@@ -190,8 +189,7 @@ def test_one_long_document(name: str, length: int) -> None:
     elif name == "random":
         nlp = random_parser(6)
     else:
-        nlp = make_nlp()
-        nlp.initialize(lambda: make_examples(nlp.vocab))
+        nlp, *_ = ready()
     rng = random.Random(1)
     for size, start in documents:
         words = [token.text for token in random_doc(nlp.vocab, rng, size, space=0.1)]
@@ -274,22 +272,3 @@ def test_forced_sentences_are_parsed_alone(name: str) -> None:
         ]
         expected = [(t.head.i - t.i, t.dep_) for doc in parser.pipe(alone) for t in doc]
         assert [(t.head.i - t.i, t.dep_) for t in parser(whole)] == expected
-
-
-def test_examples_where_only_one_side_has_spaces() -> None:
-    nlp = make_nlp()
-    gold = gold_doc(nlp.vocab, [0])
-    words = ["She", " ", "saw", "the", "\n", "cat", ".", "  "]
-    spaces = [True, False, True, True, False, True, False, False]
-    spaced = Doc(nlp.vocab, words=words, spaces=spaces)
-    learn(nlp, [Example(spaced, gold)])
-    doc = nlp(bare(spaced))
-    assert [t.dep_ for t in doc if not t.is_space] == [t.dep_ for t in gold]
-    back = Doc(
-        nlp.vocab,
-        words=["She", "  ", "saw", "the", "cat", "."],
-        spaces=[True, False, True, True, True, False],
-        heads=[2, 0, 2, 4, 2, 2],
-        deps=["nsubj", "dep", "ROOT", "det", "obj", "punct"],
-    )
-    nlp.update([Example(bare(gold), back)], sgd=nlp.create_optimizer())

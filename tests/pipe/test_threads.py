@@ -12,7 +12,15 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_nmparse.pipe.words import even_parts
-from tests.pipe.common import bare, parsed, parser_of, random_docs, random_parser, tree
+from tests.pipe.common import (
+    bare,
+    noted_failures,
+    parsed,
+    parser_of,
+    random_docs,
+    random_parser,
+    tree,
+)
 
 
 def test_threads_of_threads_and_processes() -> None:
@@ -38,46 +46,34 @@ def test_one_document_fails() -> None:
         return whole(words, *how)
 
     parser_of(nlp)._parse = failing
-    errors: list[Any] = []
-    parser_of(nlp).set_error_handler(lambda name, proc, failed, error: errors.append(failed))
+    failed = noted_failures(parser_of(nlp))
     found = list(nlp.pipe(bare(doc) for doc in docs))
-    assert len(found) == 8 and [len(failed) for failed in errors] == [1]
+    assert len(found) == 8 and [len(texts) for _, texts, _ in failed] == [1]
     assert all(doc.has_annotation("DEP") for doc in found)
 
 
 def test_the_stream_fails() -> None:
-    """The documents before come, as from one thread; then the error."""
+    """Documents before come, as from one thread; a batch of each thread is read ahead, no more."""
     nlp = random_parser(6, threads=2)
-    docs = random_docs(nlp.vocab, 5, [6] * 12)
+    docs, read, found = random_docs(nlp.vocab, 5, [6] * 40), [], []
 
-    def stream() -> Iterator[Doc]:
-        for doc in docs:
+    def stream(n: int) -> Iterator[Doc]:
+        for doc in docs[:n]:
+            read.append(doc)
             yield bare(doc)
         raise RuntimeError("no more")
 
-    parser, found = parser_of(nlp), []
+    parser = parser_of(nlp)
     with pytest.raises(RuntimeError, match="no more"):
-        for doc in parser.pipe(stream(), batch_size=3):
+        for doc in parser.pipe(stream(12), batch_size=3):
             found.append(doc)
-    assert [doc.text for doc in found] == [bare(doc).text for doc in docs]
+    assert [doc.text for doc in found] == [bare(doc).text for doc in docs[:12]]
     assert all(doc.has_annotation("DEP") for doc in found)
-
-
-def test_reads_ahead() -> None:
-    """A batch of each thread, no more; and whoever stops early waits for nothing else."""
-    nlp = random_parser(7, threads=2)
-    docs = random_docs(nlp.vocab, 6, [6] * 40)
-    read: list[int] = []
-
-    def stream() -> Iterator[Doc]:
-        for i, doc in enumerate(docs):
-            read.append(i)
-            yield bare(doc)
-
-    found = parser_of(nlp).pipe(stream(), batch_size=4)
-    next(found)
+    read.clear()
+    parses: Any = parser.pipe(stream(40), batch_size=4)
+    next(parses)
     assert len(read) == 16
-    found.close()  # type: ignore[attr-defined]
+    parses.close()
     assert len(read) == 16
 
 

@@ -1,5 +1,4 @@
-"""A pretrained transformer under a parser: nm_parser_transformer.cfg and what init-config writes,
-with tiny transformers of random weights in place of pretrained ones."""
+"""A pretrained transformer under a parser, here a tiny one of random weights."""
 
 from __future__ import annotations
 

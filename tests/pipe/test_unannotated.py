@@ -1,5 +1,4 @@
-"""Words without gold annotation teach nothing: no system, no oracle, no kind of search makes up
-what is not known."""
+"""Words without gold annotation teach nothing: no oracle and no search makes up what is unknown."""
 
 from __future__ import annotations
 

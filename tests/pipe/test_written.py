@@ -88,21 +88,16 @@ def test_what_is_no_document() -> None:
 @pytest.mark.parametrize(
     ("place", "values"),
     [
-        (1, ints(2)),  # ends
-        (1, ints(3, 3)),
-        (1, ints()),
-        (2, ints(0, 1, 3)),  # tokens
-        (2, ints(0, 1, -1)),
-        (2, ints(0, 2, 1)),
-        (2, ints(0, 1)),
-        (3, ints(1, 1, 3)),  # heads
-        (3, ints(1, 1, -1)),
+        *((1, ends) for ends in (ints(2), ints(3, 3), ints())),
+        *((2, tokens) for tokens in (ints(0, 1, 3), ints(0, 1, -1), ints(0, 2, 1), ints(0, 1))),
+        *((3, heads) for heads in (ints(1, 1, 3), ints(1, 1, -1))),
         (4, ints(0, 0, 2)),  # labels
         (5, numpy.zeros(4, dtype="int8")),  # starts
         (6, ["ROOT"]),  # names
     ],
 )
 def test_parses_of_another_document(place: int, values: Any) -> None:
+    """Nothing is written; nor are tags."""
     doc = Doc(Vocab(), words=["x", "y", "z"])
     parse: list[Any] = [[doc], ints(3), ints(0, 1, 2), ints(1, 1, 1), ints(1, 0, -1)]
     parse += [numpy.zeros(3, dtype="int8"), ["a", "b", "ROOT", "dep"]]
@@ -110,14 +105,10 @@ def test_parses_of_another_document(place: int, values: Any) -> None:
     with pytest.raises(ValueError):
         write_parses(*parse)
     assert not doc.has_annotation("DEP")
-
-
-@pytest.mark.parametrize("tokens", [ints(0, 2), ints(-1)])
-def test_tags_of_another_document(tokens: numpy.ndarray) -> None:
-    doc = Doc(Vocab(), words=["x", "y"])
-    with pytest.raises(ValueError, match="2 tokens has no token"):
-        gold_tags(Example(doc, doc.copy()), tokens)
-    with pytest.raises(ValueError, match="2 tokens has no token"):
-        write_tags(doc, tokens, numpy.ones((len(tokens), 3), dtype="uint64"))
+    for tokens in (ints(0, 3), ints(-1)):
+        with pytest.raises(ValueError, match="3 tokens has no token"):
+            gold_tags(Example(doc, doc.copy()), tokens)
+        with pytest.raises(ValueError, match="3 tokens has no token"):
+            write_tags(doc, tokens, numpy.ones((len(tokens), 3), dtype="uint64"))
     with pytest.raises(ValueError, match=r"shape \(2, 3\), not \(1, 3\)"):
         write_tags(doc, ints(0, 1), numpy.ones((1, 3), dtype="uint64"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,12 +22,12 @@ from tests.naive.scorers import FAR, NEAR, NaiveArcParser
 from tests.pipe.common import (
     NL,
     arc_model_config,
-    make_examples,
     make_nlp,
     model_config,
     parser_of,
     random_doc,
     randomize,
+    ready,
 )
 
 pytestmark = pytest.mark.usefixtures("exact_products")
@@ -72,8 +73,7 @@ SETUPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def make_parser(setup: str, seed: int = 0, scale: float = 0.3, **options: Any) -> Any:
     system, model = SETUPS[setup]
     model = arc_model_config(**model)
-    nlp = make_nlp(factory=NL, system=system, model=model, **options)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(factory=NL, system=system, model=model, **options)
     parser = parser_of(nlp)
     randomize(parser.model, seed, scale)
     return parser
@@ -112,31 +112,22 @@ def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
 @pytest.mark.parametrize("setup", SETUPS)
 def test_against_a_naive_parser(setup: str, seeds: range) -> None:
     rng = random.Random(1)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     close = 0
     pairs = numpy.zeros(2)
+    shapes: list[tuple[int, list[int], float]] = [
+        *((1, [0], 0.0), (2, [-1], 0.0), (7, [0, 0, 1, -1], 0.3), (0, [0], 0.0), (14, [-1], 0.0)),
+        *((25, [0, -1, -1, -1], 0.1), (3, [0], 1.0), (60, [0, 0, 1, -1], 0.0)),
+    ]
     for seed in seeds:
         parser = make_parser(setup, seed)
         naive = NaiveArcParser(parser.model, parser.system)
-        docs = [
-            constrained_doc(parser, rng, length, kinds, space)
-            for length, kinds, space in [
-                (1, [0], 0.0),
-                (2, [-1], 0.0),
-                (7, [0, 0, 1, -1], 0.3),
-                (0, [0], 0.0),
-                (14, [-1], 0.0),
-                (25, [0, -1, -1, -1], 0.1),
-                (3, [0], 1.0),
-                (60, [0, 0, 1, -1], 0.0),
-            ]
-        ]
+        docs = [constrained_doc(parser, rng, *shape) for shape in shapes]
         if seed == 0:
             docs.append(constrained_doc(parser, rng, 30, [-1]))
         close += compare(parser, naive, docs)
         pairs += naive.pairs
-        for key, count in naive.completed.items():
-            counts[key] = counts.get(key, 0) + count
+        counts.update(naive.completed)
     assert close < len(seeds)
     assert pairs[0] > 9
     if len(seeds) > 1:
@@ -153,8 +144,7 @@ def test_words_far_apart(length: int, shift: float) -> None:
     """Heads beyond what the biaffine part normalizes over, and beyond where completion looks."""
     features = {"context": ["B0"], "pair": ["H"], "label": ["D"]}
     model = arc_model_config(features=features, recurrent_width=0, n_pairs=0)
-    nlp = make_nlp(factory=NL, model=model)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(factory=NL, model=model)
     parser = parser_of(nlp)
     randomize(parser.model, 0, 0.5 if shift else 0.3)
     bias = parser.model.get_param("output_b")
@@ -233,60 +223,49 @@ def test_unlabelled() -> None:
     assert not found[1].any() and set(labels) == {None}
 
 
-# What goes wrong
-
 SIZES = (
-    "arc_width",
-    "hidden_width",
-    "context_width",
-    "maxout_pieces",
-    "projection_width",
-    "recurrent_width",
-    "recurrent_depth",
+    *("arc_width", "hidden_width", "context_width", "maxout_pieces", "projection_width"),
+    *("recurrent_width", "recurrent_depth"),
 )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"arc_width": 0}, "arc_width 0"),
-        ({"hidden_width": 0}, "hidden_width 0"),
-        ({"context_width": 0}, "context_width 0"),
-        ({"maxout_pieces": 0}, "maxout_pieces 0"),
-        ({"projection_width": 0}, "projection_width 0"),
-        ({"recurrent_width": -1}, "recurrent_width -1"),
-        ({"recurrent_depth": 0}, "recurrent_depth 0"),
-        ({"tree_weight": -0.1}, "tree_weight -0.1"),
-        ({"n_pairs": 65}, "n_pairs 65"),
-        ({"n_pairs": -1}, "n_pairs -1"),
-        ({"dropout_factor": -1.0}, "dropout_factor -1"),
-        ({"features": {"pairs": ["H"]}}, "pairs"),
-        ({"features": {"pair": ["H", "H"]}}, "twice"),
-        ({"features": {"pair": ["H-D.distance"]}}, "need a word"),
-        ({"features": {"label": []}}, "need a word"),
-        ({"features": {"context": ["I0"]}}, "I0"),
-        ({"features": {"context": ["I00"]}}, "I00"),
-        ({"features": {"context": ["B2147483647"]}}, "B2147483647"),
-        ({"features": {"context": ["B0", "I1-B1.distance"]}}, "I1-B1"),
-        ({"features": {"context": ["B0.x"]}}, "'x'"),
+        *(
+            ({name: value}, f"{name} {value:g}")
+            for name, value in (
+                *((name, -(name == "recurrent_width")) for name in SIZES),
+                *(
+                    ("tree_weight", -0.1),
+                    ("n_pairs", 65),
+                    ("n_pairs", -1),
+                    ("dropout_factor", -1.0),
+                ),
+            )
+        ),
+        *(
+            ({"features": {layer: names}}, message)
+            for layer, names, message in (
+                *(("pairs", ["H"], "pairs"), ("pair", ["H", "H"], "twice")),
+                *(("pair", ["H-D.distance"], "need a word"), ("label", [], "need a word")),
+                *(("context", [name], name) for name in ("I0", "I00", "B2147483647")),
+                ("context", ["B0", "I1-B1.distance"], "I1-B1"),
+                ("context", ["B0.x"], "'x'"),
+            )
+        ),
     ],
 )
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    """Features that are not given are the default ones."""
     tok2vec = make_nlp().get_pipe("nm_parser").model.get_ref("tok2vec")
     with pytest.raises(ValueError, match=message):
         ArcScorer(tok2vec, **options)
     with pytest.raises(ValueError, match=message):
         make_nlp(factory=NL, model=arc_model_config(**options))
-
-
-def test_features_that_are_not_given_are_the_default_ones() -> None:
-    tok2vec = make_nlp().get_pipe("nm_parser").model.get_ref("tok2vec")
     model = ArcScorer(tok2vec, features={"pair": ["D", "H"]})
-    assert model.attrs["features"] == {
-        "context": list(FEATURES["context"]),
-        "pair": ["D", "H"],
-        "label": list(FEATURES["label"]),
-    }
+    default = {layer: list(names) for layer, names in FEATURES.items()}
+    assert model.attrs["features"] == {**default, "pair": ["D", "H"]}
     for names in FEATURES.values():
         Features(names)
 
@@ -324,8 +303,7 @@ def test_weights_of_other_shapes() -> None:
 
 def test_initial_weights() -> None:
     """Scores of moves, pairs and labels start at zero, the biaffine part with weight 1."""
-    nlp = make_nlp(factory=NL)
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready(factory=NL)
     model = parser_of(nlp).model
     n_moves = len(parser_of(nlp).system.moves)
     assert (model.get_param("alpha") == 1).all()

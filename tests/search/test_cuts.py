@@ -30,8 +30,7 @@ KINDS = {**SYSTEMS, "two planar": TWO_PLANAR}
 
 
 def found_cut(way: Way, most: int) -> tuple[int, int] | None:
-    """Follow greedy search to the first sentence that is too long: where it starts, and the word
-    of its last half before which BREAK was most probable; or no word, where it never was legal."""
+    """The first too long sentence's start, and where in its last half BREAK was likeliest, or n."""
     start, best = 0, (-1.0, way.n)
     while True:
         state = way.state

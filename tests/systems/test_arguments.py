@@ -13,6 +13,7 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 from spacy_nmparse.systems.projective import lift, lower
+from spacy_nmparse.systems.reach import under
 from spacy_nmparse.systems.table import MoveTable
 from tests.fuzz import variants
 
@@ -184,7 +185,7 @@ def test_gold_of_nothing() -> None:
     with pytest.raises(TypeError, match="Gold heads are a sequence of word numbers, not None"):
         Gold(heads)
     with pytest.raises(ValueError, match="3 words but 2 sent_starts"):
-        Gold([0, 0, 0]).under([0, 0])
+        under(Gold([0, 0, 0]), [0, 0])
 
 
 @pytest.mark.parametrize("heads", [[0, -1], [0, 2], [1, 0], [0, 10**20]])

@@ -58,12 +58,17 @@ def relabelled(docs: list[Doc], data: st.DataObject) -> list[Doc]:
     """Parses as a parser would make them: roots are ROOT; some heads and labels are others."""
     made = []
     for doc in docs:
-        copy = doc.copy()
-        for token in copy:
+        heads, deps = [token.head.i for token in doc], [token.dep_ for token in doc]
+        for token in doc:
             if token.head.i == token.i:
-                token.dep_ = "ROOT"
+                deps[token.i] = "ROOT"
             elif data.draw(st.booleans()):
-                token.dep_ = data.draw(LABELS)
+                deps[token.i] = data.draw(LABELS)
+            elif data.draw(st.booleans()):
+                heads[token.i] = token.sent.root.i
+        copy = doc.copy()
+        for token, head, dep in zip(copy, heads, deps, strict=True):
+            token.head, token.dep_ = copy[head], dep
         made.append(copy)
     return made
 
@@ -105,6 +110,7 @@ def test_the_same_as_the_program_on_files(gold: list[list[list[str]]], data: st.
             assert found == {metric: right[metric] for metric in found}
         assert conll18.score_words(path, docs) == {key: right[key] for key in conll18.TREES}
         scores = score_dependencies(map(Example, docs, golds))
+        assert scores["dep_uas_conll"] == pytest.approx(right["UAS"])
         assert scores["dep_las_conll"] == pytest.approx(right["LAS"])
         if right["CLAS"]:
             assert scores["dep_clas"] == pytest.approx(right["CLAS"])

@@ -62,27 +62,19 @@ def test_there_and_back(n_sents: int) -> None:
 
 def test_merged_tokens_keep_their_words() -> None:
     docs = list(conllu_to_docs(CONLLU, Vocab(), merge=True))
-    assert [token.text for token in docs[0]] == [
-        *("He", "didn't", "see", "10 000", "çats", "."),
-        *("It's", "."),
-    ]
+    texts = [token.text for token in docs[0]]
+    assert texts == ["He", "didn't", "see", "10 000", "çats", ".", "It's", "."]
     merged = docs[0][1]
     assert (merged.tag_, merged.lemma_, merged.pos_) == ("VBD_RB", "do", "AUX")
     assert (merged.head.text, merged.dep_) == ("see", "aux")
     assert [word.form for word in ud_words(merged)] == ["did", "n't"]
     # n't goes to the word that stands for its token; all else is as it was
     assert written(docs) == CONLLU.replace("_\t4\tadvmod", "_\t2\tadvmod")
-    its = ud_words(docs[0][6])
-    assert [(word.form, word.head, word.deprel) for word in its] == [
-        ("It", -1, "root"),
-        ("'s", 0, "cop"),
-    ]
-
-
-def test_a_choice_of_what_is_merged() -> None:
+    its = [(word.form, word.head, word.deprel) for word in ud_words(docs[0][6])]
+    assert its == [("It", -1, "root"), ("'s", 0, "cop")]
     doc = next(conllu_to_docs(CONLLU, Vocab(), merge=lambda form, words: words[-1] == "n't"))
-    assert [token.text for token in doc][:2] == ["He", "didn't"]
-    assert [token.text for token in doc][6:8] == ["It", "'s"]
+    texts = [token.text for token in doc]
+    assert texts[:2] == ["He", "didn't"] and texts[6:8] == ["It", "'s"]
 
 
 def test_extensions_stay_with_the_document() -> None:
@@ -116,13 +108,9 @@ def test_what_is_not_annotated() -> None:
     (doc,) = conllu_to_docs(BLANK * 2, Vocab())
     assert [token.is_sent_start for token in doc] == [True, False] * 2
     assert not any(doc.has_annotation(name) for name in ("POS", "TAG", "MORPH", "LEMMA", "DEP"))
-    out = doc_to_conllu(doc)
     sentences = [f"# sent_id = {n}\n# text = A cat\n{BLANK}" for n in (1, 2)]
-    assert out == "".join(sentences)
+    assert doc_to_conllu(doc) == "".join(sentences)
     assert doc_to_conllu(doc, first=2).startswith("# sent_id = 2\n")
-
-
-def test_confidences() -> None:
     (doc,) = conllu_to_docs(BLANK, Vocab())
     doc.user_data[KEY] = numpy.asarray([[1, 0.5], [0.25, 0.125]], dtype="<f4").tobytes()
     text = doc_to_conllu(doc, confidence=True)
@@ -134,16 +122,11 @@ def test_confidences() -> None:
 def test_boundaries_that_moved() -> None:
     """A comment inside a sentence, and a multiword token across a boundary, are left out."""
     (doc, _) = conllu_to_docs(CONLLU, Vocab())
-    n = len(doc)
-    data = doc.user_data
-    whole = Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        heads=[0, 0, 2, 2, *[2] * (n - 4)],
-        deps=["ROOT", "aux", "ROOT", *["dep"] * (n - 3)],
-    )
-    whole.user_data = data
+    rest = len(doc) - 3
+    heads, deps = [0, 0, 2, *[2] * rest], ["ROOT", "aux", "ROOT", *["dep"] * rest]
+    words, spaces = zip(*((token.text, bool(token.whitespace_)) for token in doc), strict=True)
+    whole = Doc(doc.vocab, words=words, spaces=spaces, heads=heads, deps=deps)
+    whole.user_data = doc.user_data
     text = doc_to_conllu(whole)
     assert text.count("# sent_id") == 2 and "# sent_id = b" not in text
     assert "didn't" not in text.replace("# text = He didn't", "")
@@ -180,11 +163,6 @@ def test_not_utf8(tmp_path: Path) -> None:
     assert written(list(conllu_to_docs(path, Vocab()))) == CONLLU
 
 
-def test_depths() -> None:
-    assert depths([0, 0, 1, 2, 4, 6, 5, 6]) == [0, 1, 2, 3, 0, 8, 8, 8]
-    assert depths([]) == []
-
-
 @pytest.mark.parametrize("step", [-1, 1])
 @pytest.mark.parametrize("merged", [True, False])
 def test_a_deep_chain(step: int, merged: bool) -> None:
@@ -207,3 +185,4 @@ def test_a_deep_chain(step: int, merged: bool) -> None:
     doc.user_data[ROWS] = [[[], rows]]
     written = doc_to_conllu(doc).splitlines()[2:-1]
     assert [int(row.split("\t")[6]) for row in written] == heads
+    assert depths([0, 0, 1, 2, 4, 6, 5, 6]) == [0, 1, 2, 3, 0, 8, 8, 8] and depths([]) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -11,6 +12,12 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.ud.corpus import read_docs, read_sentences, read_spacy, whole_trees
 from tests.pipe.common import TREES, gold_doc
+
+
+def spacy_file(folder: Path, *docs: Doc, **options: Any) -> Path:
+    DocBin(docs=docs, **options).to_disk(folder / "a.spacy")
+    return folder / "a.spacy"
+
 
 CONLLU = """\
 # sent_id = 1
@@ -44,34 +51,27 @@ def test_conllu(tmp_path: Path, line_end: str) -> None:
     assert second.heads == [1, None] and second.labels == ["det", None]
     assert second.fault == "unknown heads"
     assert whole_trees([first, second]) == [[2, 2, 2]]
-
-
-def test_documents_of_conllu(tmp_path: Path) -> None:
-    docs = read_docs(write(tmp_path, CONLLU), Vocab())
+    docs = read_docs(path, Vocab())
     assert [doc.text for doc in docs] == ["don't! ", "A cat"]
-    assert [token.dep_ for token in docs[0]] == ["aux", "advmod", "ROOT"]
-    assert [token.pos_ for token in docs[0]] == ["AUX", "PART", "PUNCT"]
+    assert [token.dep_ for token in docs[0]] == first.labels
+    assert [token.pos_ for token in docs[0]] == first.tags
     assert docs[1][1].dep == 0
 
 
 def test_spacy_files(tmp_path: Path) -> None:
+    """Spaces are left out; documents need trees."""
     doc = gold_doc(Vocab(), [0, 4])
-    path = tmp_path / "a.spacy"
-    DocBin(docs=[doc]).to_disk(path)
-    first, second = read_sentences(path)
+    first, second = read_sentences(spacy_file(tmp_path, doc))
     assert first.words == TREES[0][0].split() and first.heads == TREES[0][1]
     assert second.words == ["Sleep", "!"] and second.heads == [0, 0]
-    (again,) = read_docs(path, Vocab())
+    (again,) = read_docs(tmp_path / "a.spacy", Vocab())
     assert [token.head.i for token in again] == [token.head.i for token in doc]
-
-
-def test_spaces_are_left_out(tmp_path: Path) -> None:
-    words = ["a", "\n", "b"]
-    doc = Doc(Vocab(), words=words, heads=[2, 0, 2], deps=["x", "dep", "ROOT"])
-    path = tmp_path / "a.spacy"
-    DocBin(docs=[doc]).to_disk(path)
-    (sentence,) = read_sentences(path)
+    words, deps = ["a", "\n", "b"], ["x", "dep", "ROOT"]
+    spaced = Doc(Vocab(), words=words, heads=[2, 0, 2], deps=deps)
+    (sentence,) = read_sentences(spacy_file(tmp_path, spaced))
     assert (sentence.words, sentence.heads) == (["a", "b"], [1, 1])
+    with pytest.raises(ValueError, match="no trees"):
+        read_docs(spacy_file(tmp_path, Doc(Vocab(), words=["a"])), Vocab())
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,6 @@ def test_bad_files(tmp_path: Path, text: str | None, name: str, message: str) ->
     assert name in str(error.value)
 
 
-def test_documents_need_trees(tmp_path: Path) -> None:
-    path = tmp_path / "a.spacy"
-    DocBin(docs=[Doc(Vocab(), words=["a"])]).to_disk(path)
-    with pytest.raises(ValueError, match="no trees"):
-        read_docs(path, Vocab())
-
-
 @pytest.mark.parametrize("at_once", [1, 2, 500])
 def test_user_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Those of each document, arrays too; from a file without any, none."""
@@ -115,8 +108,7 @@ def test_user_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
     for i, doc in enumerate(docs[1:], start=1):
         doc.user_data = {("._.", "ud_misc", 0, None): f"X={i}", "array": numpy.arange(i)}
     for stored in (True, False):
-        path = tmp_path / "a.spacy"
-        DocBin(docs=docs, store_user_data=stored).to_disk(path)
+        path = spacy_file(tmp_path, *docs, store_user_data=stored)
         expected = list(DocBin().from_disk(path).get_docs(Vocab()))
         for one, other in zip(read_spacy(path, Vocab()), expected, strict=True):
             assert one.to_bytes() == other.to_bytes()

@@ -6,6 +6,7 @@ import configparser
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -17,6 +18,23 @@ from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.evaluate import blank_copy, evaluate, read_docs
 from spacy_nmparse.ud.treebank import convert, write_docs
 from tests.toy_treebank import ROOT, nmparse, sentence
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """A file of one document with two sentences."""
+    deps = ["ROOT", "obj", "nsubj", "ROOT", "punct"]
+    doc = Doc(Vocab(), words=list("abcde"), spaces=[True] * 5, heads=[0, 0, 0, 3, 3], deps=deps)
+    write_docs([doc], tmp_path / "gold.spacy")
+    return tmp_path / "gold.spacy"
+
+
+def scored(model: Path, data: Path, *options: str | Path) -> Any:
+    """The file that ``nmparse evaluate`` writes."""
+    output = data.parent / "scores" / "out.json"
+    assert nmparse(["evaluate", *map(str, (model, data, "-o", output, *options))]) == 0
+    assert str(data.parent) not in output.read_text(encoding="utf-8")
+    return json.loads(output.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -36,32 +54,23 @@ def chain(doc: Doc) -> Doc:
     return doc
 
 
-def gold_file(tmp_path: Path) -> Path:
-    words = ["a", "b", "c", "d", "e"]
-    doc = Doc(
-        Vocab(),
-        words=words,
-        spaces=[True] * 5,
-        heads=[0, 0, 0, 3, 3],
-        deps=["ROOT", "obj", "nsubj", "ROOT", "punct"],
-    )
-    write_docs([doc], tmp_path / "gold.spacy")
-    return tmp_path / "gold.spacy"
-
-
-def test_evaluate(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    gold = gold_file(tmp_path)
-    output = tmp_path / "scores" / "out.json"
-    assert nmparse(["evaluate", str(model), str(gold), "-o", str(output)]) == 0
-    result = json.loads(output.read_text(encoding="utf-8"))
+def test_evaluate(model: Path, gold: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setting = "nlp.batch_size=3"
+    result = scored(model, gold, "--set", setting)
     assert result["per_sentence"] == {"words": [3, 2], "heads": [2, 2], "labelled": [2, 1]}
     assert result["scores"]["uas_all"] == pytest.approx(4 / 5)
     assert result["scores"]["las_all"] == pytest.approx(3 / 5)
     assert result["scores"]["dep_exact"] == 0
     assert result["words_per_second"] > 0
     assert result["versions"]["spacy"] == spacy.__version__
-    assert str(tmp_path) not in output.read_text(encoding="utf-8")
+    assert result["command"].endswith(f"--set {setting}")
     assert "80.00" in capsys.readouterr().out
+    for wrong, message in (
+        ("components.parser.beam_width=3", "components -> parser -> beam_width"),
+        ("beam_width", "KEY=VALUE"),
+    ):
+        assert nmparse(["evaluate", str(model), str(gold), "--set", wrong]) == 2
+        assert message in capsys.readouterr().err
     pytest.importorskip("udtools", reason="needs the package udtools")
     for tokens in ("gold", "raw"):
         whole = evaluate(spacy.load(model), gold, unit="doc", tokens=tokens)
@@ -79,9 +88,7 @@ def test_evaluate_from_raw_text(
     assert len(nlp.make_doc("a b.c")) == 2
     nlp.tokenizer.add_special_case("b.c", [{"ORTH": "b."}, {"ORTH": "c"}])
     nlp.to_disk(tmp_path / "splits")
-    command = [str(tmp_path / "splits"), str(tmp_path / "gold.spacy"), "--tokens", "raw"]
-    assert nmparse(["evaluate", *command, "-o", str(tmp_path / "x.json")]) == 0
-    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["conll18"]
+    found = scored(tmp_path / "splits", tmp_path / "gold.spacy", "--tokens", "raw")["conll18"]
     assert found["Words"] == found["LAS"] == pytest.approx(2 / 5)
     out = capsys.readouterr().out
     assert re.search(r"F1 against the words of gold.spacy\n(.*\n)* +LAS +40.00\n", out)
@@ -89,14 +96,17 @@ def test_evaluate_from_raw_text(
 
 
 def test_the_evaluation_names_the_extra_that_it_needs(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    model: Path,
+    gold: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(conll18, "find_spec", lambda name: None)
-    gold = str(gold_file(tmp_path))
-    assert nmparse(["evaluate", str(model), gold]) == 0
+    assert nmparse(["evaluate", str(model), str(gold)]) == 0
     capsys.readouterr()
     folder = str(tmp_path)
-    assert nmparse(["evaluate", str(model), gold, "--tokens", "raw"]) == 2
+    assert nmparse(["evaluate", str(model), str(gold), "--tokens", "raw"]) == 2
     assert "extra demo" in capsys.readouterr().err
     for arguments in (["train", folder, folder], ["evaluate", *[folder] * 3]):
         assert demo.main(arguments) == 1
@@ -107,42 +117,23 @@ def test_the_evaluation_names_the_extra_that_it_needs(
         assert "udtools" in extras["options.extras_require"][extra], extra
 
 
-def test_evaluate_presets_sentences(model: Path, tmp_path: Path) -> None:
+def test_evaluate_presets_sentences(model: Path, gold: Path) -> None:
+    """And shows tags, if that is asked for."""
     nlp = spacy.load(model)
-    doc = read_docs(nlp, gold_file(tmp_path))[0]
+    doc = read_docs(nlp, gold)[0]
     preset = blank_copy(nlp, doc, "gold", "gold")
     assert [token.is_sent_start for token in preset] == [True, False, False, True, False]
-    free = blank_copy(nlp, doc, "gold", "none")
-    assert not free.has_annotation("SENT_START")
-    with pytest.raises(ValueError, match="no gold sentences"):
-        blank_copy(nlp, doc, "raw", "gold")
-
-
-def test_evaluate_shows_tags() -> None:
-    nlp = spacy.blank("xx")
-    gold = Doc(nlp.vocab, words=["a", "b"], tags=["X", "Y"], heads=[0, 0], deps=["ROOT", "obj"])
-    assert [t.tag_ for t in blank_copy(nlp, gold, "gold", "none", "data")] == ["X", "Y"]
-    assert not blank_copy(nlp, gold, "gold", "none").has_annotation("TAG")
-    with pytest.raises(ValueError, match="no gold sentences"):
-        blank_copy(nlp, gold, "raw", "none", "data")
-
-
-def test_evaluate_with_another_setting(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gold, output = gold_file(tmp_path), tmp_path / "x.json"
-    setting = "nlp.batch_size=3"
-    assert nmparse(["evaluate", str(model), str(gold), "-o", str(output), "--set", setting]) == 0
-    assert json.loads(output.read_text())["command"].endswith(f"--set {setting}")
-    wrong = "components.parser.beam_width=3"
-    assert nmparse(["evaluate", str(model), str(gold), "--set", wrong]) == 2
-    assert "components -> parser -> beam_width" in capsys.readouterr().err
-    assert nmparse(["evaluate", str(model), str(gold), "--set", "beam_width"]) == 2
-    assert "KEY=VALUE" in capsys.readouterr().err
+    assert not blank_copy(nlp, doc, "gold", "none").has_annotation("SENT_START")
+    tagged = Doc(nlp.vocab, words=["a", "b"], tags=["X", "Y"], heads=[0, 0], deps=["ROOT", "obj"])
+    assert [t.tag_ for t in blank_copy(nlp, tagged, "gold", "none", "data")] == ["X", "Y"]
+    assert not blank_copy(nlp, tagged, "gold", "none").has_annotation("TAG")
+    for one, *how in ((doc, "raw", "gold"), (tagged, "raw", "none", "data")):
+        with pytest.raises(ValueError, match="no gold sentences"):
+            blank_copy(nlp, one, *how)
 
 
 def test_a_conllu_file_alone(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Is enough, for gold tokens and for the running text; so are its parts."""
     pytest.importorskip("udtools", reason="needs the package udtools")
@@ -154,17 +145,14 @@ def test_a_conllu_file_alone(
     second = sentence("1 va aller VERB _ _ 0 root _ _", "2 là là ADV _ _ 1 obj _ _")
     for path, text in ((whole, first + second), (one, first), (two, second)):
         path.write_text(text, encoding="utf-8")
-    output = tmp_path / "x.json"
-    assert nmparse(["evaluate", str(model), str(whole), "-o", str(output)]) == 0
-    found = json.loads(output.read_text(encoding="utf-8"))
+    found = scored(model, whole)
     assert found["per_sentence"]["words"] == [2, 2]  # du is one token of this tokenizer
     assert found["per_sentence"]["heads"] == [0, 2] and "conll18" not in found
-    parts = ["--conllu", str(one), "--conllu", str(two)]
-    results = []
-    for data, more in ((whole, []), (whole, parts), (gold_file(tmp_path), parts)):
-        command = ["evaluate", str(model), str(data), "--unit", "text", "--tokens", "raw"]
-        assert nmparse([*command, *more, "-o", str(output)]) == 0
-        results.append(json.loads(output.read_text(encoding="utf-8"))["conll18"])
+    parts = ("--conllu", one, "--conllu", two)
+    results = [
+        scored(model, data, "--unit", "text", "--tokens", "raw", *more)["conll18"]
+        for data, more in ((whole, ()), (whole, parts), (gold, parts))
+    ]
     assert results[0]["Words"] == pytest.approx(2 * 3 / (4 + 5)) and results[0]["Tokens"] == 1
     assert [found["Words"] for found in results] == [results[0]["Words"]] * 3
     capsys.readouterr()

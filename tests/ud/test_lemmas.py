@@ -21,17 +21,35 @@ from spacy_nmparse.ud.lookup import best
 
 WORDS = {
     # plurals, two of them capitalized; a name; a word that is two parts of speech
-    "NOUN": {
-        "cats": "cat",
-        "dogs": "dog",
-        "Hens": "hen",
-        "Cows": "cow",
-        "saw": "saw",
-        "axis": "axis",
-    },
-    "PROPN": {"Ann": "Ann", "Bob": "Bob", "NATO": "NATO"},
-    "VERB": {"saw": "see", "went": "go"},
+    "NOUN": dict(cats="cat", dogs="dog", Hens="hen", Cows="cow", saw="saw", axis="axis"),
+    "PROPN": dict(Ann="Ann", Bob="Bob", NATO="NATO"),
+    "VERB": dict(saw="see", went="go"),
 }
+
+
+PLURAL, SAME = ("cats", "cat"), ("Ann", "Ann")
+
+
+@pytest.mark.parametrize(
+    ("word", "pos", "best", "expected"),
+    [
+        # known words: by part of speech, if it is one of theirs, or if they have one lemma anyway
+        *(("saw", "NOUN", [], "saw"), ("Saw", "VERB", [], "see"), ("WENT", "NOUN", [], "go")),
+        ("saw", "ADJ", [PLURAL], "saw"),
+        # trees and case
+        *(("Pigs", "NOUN", [PLURAL], "pig"), ("Sues", "PROPN", [PLURAL], "Sue")),
+        *(("UNO", "PROPN", [SAME], "UNO"), ("iPad", "NOUN", [SAME], "iPad")),
+        ("pig", "NOUN", [PLURAL], "pig"),  # no tree can be applied
+        ("s", "NOUN", [PLURAL], "s"),  # nothing would be left
+        # a known lemma comes first
+        *(("axiss", "NOUN", [SAME, PLURAL], "axis"), ("pigs", "NOUN", [SAME, PLURAL], "pigs")),
+    ],
+)
+def test_lemmas(nlp: Language, word: str, pos: str, best: list, expected: str) -> None:
+    assert lemma(nlp, word, pos, *best) == expected
+    turkish = spacy.blank("tr").add_pipe("ud_lemmatizer")
+    assert turkish._lower("IŞIK İZ") == "ışık iz"
+    assert turkish._written("iz", "İZ", "title") == "İz"
 
 
 def gold(nlp: Language, pos: str) -> Example:
@@ -60,30 +78,6 @@ def lemma(nlp: Language, word: str, pos: str, *best: tuple[str, str]) -> str:
     return doc[0].lemma_
 
 
-def test_known_words(nlp: Language) -> None:
-    """By part of speech, if it is one of theirs, or if they have one lemma anyway."""
-    assert lemma(nlp, "saw", "NOUN") == "saw"
-    assert lemma(nlp, "Saw", "VERB") == "see"
-    assert lemma(nlp, "WENT", "NOUN") == "go"
-    assert lemma(nlp, "saw", "ADJ", ("cats", "cat")) == "saw"
-
-
-def test_trees_and_case(nlp: Language) -> None:
-    plural, same = ("cats", "cat"), ("Ann", "Ann")
-    assert lemma(nlp, "Pigs", "NOUN", plural) == "pig"
-    assert lemma(nlp, "Sues", "PROPN", plural) == "Sue"
-    assert lemma(nlp, "UNO", "PROPN", same) == "UNO"
-    assert lemma(nlp, "iPad", "NOUN", same) == "iPad"
-    assert lemma(nlp, "pig", "NOUN", plural) == "pig", "no tree can be applied"
-    assert lemma(nlp, "s", "NOUN", plural) == "s", "nothing would be left"
-
-
-def test_a_known_lemma_comes_first(nlp: Language) -> None:
-    same, plural = ("Ann", "Ann"), ("cats", "cat")
-    assert lemma(nlp, "axiss", "NOUN", same, plural) == "axis"
-    assert lemma(nlp, "pigs", "NOUN", same, plural) == "pigs"
-
-
 def test_rare_trees_teach_nothing(nlp: Language) -> None:
     pipe = nlp.get_pipe("ud_lemmatizer")
     assert len(pipe.labels) == 2  # of "went", and of the verb "saw", there is one each
@@ -95,31 +89,30 @@ def test_rare_trees_teach_nothing(nlp: Language) -> None:
     assert gradient[0].any(axis=1).all()
 
 
-def test_a_dotted_and_a_dotless_i() -> None:
-    nlp = spacy.blank("tr")
-    pipe = nlp.add_pipe("ud_lemmatizer")
-    assert pipe._lower("IŞIK İZ") == "ışık iz"
-    assert pipe._written("iz", "İZ", "title") == "İz"
-
-
 def test_learning_and_saving(nlp: Language, tmp_path: Path) -> None:
+    """Also of copies, as processes make them."""
     examples = [gold(nlp, pos) for pos in WORDS]
     for _ in range(30):
         nlp.update(examples)
     nlp.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
-    for text in ("Mice dogs Rats", "", "NATO Ann pens"):
+    pipe = nlp.get_pipe("ud_lemmatizer")
+    others = [
+        loaded.get_pipe("ud_lemmatizer"),
+        copy.deepcopy(pipe),
+        pickle.loads(pickle.dumps(pipe)),
+    ]
+    for text in ("Mice dogs Rats", "", "NATO Ann pens", "WENT"):
         words = text.split()
-        made, again = (
-            one.get_pipe("ud_lemmatizer")(Doc(one.vocab, words=words, pos=["NOUN"] * len(words)))
-            for one in (nlp, loaded)
+        made, *again = (
+            [t.lemma_ for t in one(Doc(one.vocab, words=words, pos=["NOUN"] * len(words)))]
+            for one in (pipe, *others)
         )
-        assert [token.lemma_ for token in made] == [token.lemma_ for token in again]
+        assert again == [made] * 3
     assert nlp.evaluate(examples)["lemma_acc"] == 1
-    pipe = loaded.get_pipe("ud_lemmatizer")
     loaded.resume_training()
     scores = [numpy.zeros((3, len(pipe.labels)), dtype="float32")]
-    loss, _ = pipe.get_loss([gold(loaded, "PROPN")], scores)
+    loss, _ = others[0].get_loss([gold(loaded, "PROPN")], scores)
     assert loss > 0, "a loaded one learns on"
 
 
@@ -216,15 +209,6 @@ def test_what_training_learns(nlp: Language, words: list[str]) -> None:
     expected = [NONE if label is None else label for label in labels]
     for _ in range(2):
         assert pipe._truth(example) == expected
-
-
-def test_copies(nlp: Language) -> None:
-    """As processes make them, of a component that has met words."""
-    pipe = nlp.get_pipe("ud_lemmatizer")
-    nlp("Pigs went")
-    for one in (copy.deepcopy(pipe), pickle.loads(pickle.dumps(pipe))):
-        doc = one(Doc(one.vocab, words=["WENT"], pos=["VERB"]))
-        assert doc[0].lemma_ == "go"
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])

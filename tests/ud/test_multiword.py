@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -16,6 +17,17 @@ from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import ud_words
 from spacy_nmparse.ud.multiword import MultiwordTokens, _fitted
 from tests.toy_treebank import sentence
+
+
+def multiword(conllu: str, merge: Any = True, lang: str = "xx") -> Language:
+    """A pipeline whose component has learned from sentences of CoNLL-U."""
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("multiword_tokens")
+    golds = list(conllu_to_docs(conllu, nlp.vocab, merge=merge, n_sents=1))
+    examples = [Example(Doc(nlp.vocab, words=[t.text for t in gold]), gold) for gold in golds]
+    nlp.initialize(lambda: examples)
+    return nlp
+
 
 #: A token of two words, its ending with a tag of its own; words that spaCy splits; one that is one.
 ROWS = """\
@@ -40,13 +52,31 @@ ROWS = """\
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("multiword_tokens")
-    conllu = ROWS.replace(" ", "\t")
-    golds = conllu_to_docs(conllu, nlp.vocab, merge=lambda form, words: "'" not in form)
-    examples = [Example(Doc(nlp.vocab, words=[t.text for t in gold]), gold) for gold in golds]
-    nlp.initialize(lambda: examples)
-    return nlp
+    return multiword(ROWS.replace(" ", "\t"), merge=lambda form, words: "'" not in form)
+
+
+def forms(doc: Doc) -> list[str]:
+    """The words of its first token."""
+    return [word.form for word in ud_words(doc[0])]
+
+
+def test_other_forms_and_tags(nlp: Language) -> None:
+    """Endings that are mostly split elsewhere are not learned; a form is split as with its tag."""
+    rows = ["1-2 {0}{1} _ _ _ _ _ _ _ _", "1 {0} {0} NOUN Noun _ 0 root _ _"]
+    conllu = sentence(*rows, "2 {1} ki ADP Rel _ 1 case _ _")
+    words = ("okulda", "ki"), ("orada", "ki"), ("yolda", "ki"), ("sonr", "aki")
+    learned = multiword("".join(conllu.format(*pair) for pair in words))
+    for known in (("burada", "ki"), ("sonr", "aki")):
+        assert forms(tagged(learned, "".join(known), "Noun_Rel")) == list(known)
+    rows = ["1 on on NUM Num _ 0 root _ _", "2 un un ADP Rel _ 1 case _ _"]
+    conllu = 2 * sentence("1-2 onun _ _ _ _ _ _ _ _", *rows)
+    learned = multiword(conllu + sentence("1 onun o PRON Pron _ 0 root _ _"))
+    assert forms(tagged(learned, "onun", "Num_Rel")) == ["on", "un"]
+    assert forms(tagged(learned, "onun", "Pron")) == []
+    assert forms(nlp("Du pain")) == ["De", "le"]  # no letters of the token
+    doc = Doc(nlp.vocab, words=["du"])
+    doc[0]._.ud_words = [["x", "", "", "", "", -1, ""]]
+    assert forms(nlp(doc)) == ["x"]  # what is known stays
 
 
 def tagged(nlp: Language, word: str, tag: str, lemma: str = "") -> Doc:
@@ -71,88 +101,45 @@ def test_known_forms_and_endings(nlp: Language) -> None:
     assert ud_words(tagged(nlp, "ki", "Noun_Rel")[0]) == []
 
 
-def test_an_ending_that_is_mostly_split_elsewhere() -> None:
-    """Is not learned, although it is the longest; the form is."""
-    rows = ["1-2 {0}{1} _ _ _ _ _ _ _ _", "1 {0} {0} NOUN Noun _ 0 root _ _"]
-    conllu = sentence(*rows, "2 {1} ki ADP Rel _ 1 case _ _")
-    words = ("okulda", "ki"), ("orada", "ki"), ("yolda", "ki"), ("sonr", "aki")
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("multiword_tokens")
-    text = "".join(conllu.format(*pair) for pair in words)
-    golds = list(conllu_to_docs(text, nlp.vocab, merge=True, n_sents=1))
-    nlp.initialize(lambda: [Example(nlp.make_doc(gold.text), gold) for gold in golds])
-    for known in (("burada", "ki"), ("sonr", "aki")):
-        found = ud_words(tagged(nlp, "".join(known), "Noun_Rel")[0])
-        assert tuple(word.form for word in found) == known
-
-
-def test_a_form_with_another_tag() -> None:
-    """Is split as with that tag: here not at all."""
-    words = ("1 on on NUM Num _ 0 root _ _", "2 un un ADP Rel _ 1 case _ _")
-    conllu = 2 * sentence("1-2 onun _ _ _ _ _ _ _ _", *words)
-    conllu += sentence("1 onun o PRON Pron _ 0 root _ _")
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("multiword_tokens")
-    golds = conllu_to_docs(conllu, nlp.vocab, merge=lambda form, words: True)
-    nlp.initialize(lambda: [Example(gold, gold) for gold in golds])
-    assert [word[0] for word in ud_words(tagged(nlp, "onun", "Num_Rel")[0])] == ["on", "un"]
-    assert ud_words(tagged(nlp, "onun", "Pron")[0]) == []
-
-
-def test_words_that_are_not_letters_of_the_token(nlp: Language) -> None:
-    words = ud_words(nlp("Du pain")[0])
-    assert [word.form for word in words] == ["De", "le"]
-
-
 def test_tokens_that_are_split(nlp: Language) -> None:
-    doc = nlp(
-        Doc(
-            nlp.vocab,
-            words=["can", "n't", "do", "n't", "."],
-            spaces=[False, True, False, False, False],
-        )
-    )
-    assert [token._.ud_range for token in doc] == [
-        ["cann't", 2, "_"],
-        None,
-        ["don't", 2, "_"],
-        None,
-        None,
-    ]
+    words, spaces = ["can", "n't", "do", "n't", "."], [False, True, False, False, False]
+    doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces))
+    ranges = [["cann't", 2, "_"], None, ["don't", 2, "_"], None, None]
+    assert [token._.ud_range for token in doc] == ranges
     assert "3-4\tdon't" in doc_to_conllu(doc)
 
 
-def test_what_is_known_stays(nlp: Language) -> None:
-    doc = Doc(nlp.vocab, words=["du"])
-    doc[0]._.ud_words = [["x", "", "", "", "", -1, ""]]
-    assert ud_words(nlp(doc)[0])[0].form == "x"
-
-
 def test_saving(nlp: Language, tmp_path: Path) -> None:
+    """And label data, which are all that was learned: as spacy init labels writes them, JSON."""
     nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert [word.form for word in ud_words(loaded("du")[0])] == ["de", "le"]
+    loaded: Any = spacy.load(tmp_path)
+    assert forms(loaded("du")) == ["de", "le"]
     (doc,) = loaded.pipe(["du"], n_process=2)
-    assert [word.form for word in ud_words(doc[0])] == ["de", "le"]
+    assert forms(doc) == ["de", "le"]
     pipe = loaded.get_pipe("multiword_tokens")
-    assert pipe.from_bytes(pipe.to_bytes()).tables == pipe.tables  # type: ignore[attr-defined]
+    assert pipe.from_bytes(pipe.to_bytes()).tables == pipe.tables
     with pytest.raises(ValueError, match=r"multiword\.json: it is damaged"):
-        pipe.from_bytes(b"{}")  # type: ignore[attr-defined]
-    empty = spacy.blank("xx")
-    empty.add_pipe("multiword_tokens")
-    empty.initialize()
-    assert ud_words(empty("du")[0]) == []
+        pipe.from_bytes(b"{}")
+    empty: Any = multiword("")
+    assert forms(empty("du")) == []
+    labels = json.loads(json.dumps(pipe.label_data))
+    other = empty.get_pipe("multiword_tokens")
+    other.initialize(lambda: [], labels=labels)
+    assert forms(empty("du")) == ["de", "le"]
+    assert other.to_bytes() == pipe.to_bytes()
+    with pytest.raises(ValueError, match="'multiword_tokens' got labels that are not its"):
+        other.initialize(lambda: [], labels={"forms": []})
 
 
 @pytest.mark.parametrize(
     ("reader", "setting", "warns"),
     [
-        ("spacy.Corpus.v1", {"gold_preproc": True}, True),
-        ("spacy.Corpus.v1", {"max_length": 20}, True),
-        (
-            "spacy.Corpus.v1",
-            {"augmenter": {"@augmenters": "spacy.lower_case.v1", "level": 1.0}},
-            True,
+        *(
+            ("spacy.Corpus.v1", setting, True)
+            for setting in (
+                *({"gold_preproc": True}, {"max_length": 20}),
+                {"augmenter": {"@augmenters": "spacy.lower_case.v1", "level": 1.0}},
+            )
         ),
         ("spacy.Corpus.v1", {"gold_preproc": False, "max_length": 0}, False),
         ("spacy_nmparse.Corpus.v1", {"gold_preproc": True}, False),
@@ -167,18 +154,6 @@ def test_a_reader_that_loses_the_words(
     nlp.initialize()
     messages = [str(one.message) for one in recwarn]
     assert any("take the reader spacy_nmparse.Corpus.v1" in one for one in messages) is warns
-
-
-def test_label_data_are_all_that_was_learned(nlp: Language) -> None:
-    """As spacy init labels writes them: JSON."""
-    labels = json.loads(json.dumps(nlp.get_pipe("multiword_tokens").label_data))
-    other = spacy.blank("xx")
-    pipe = other.add_pipe("multiword_tokens")
-    pipe.initialize(lambda: [], labels=labels)  # type: ignore[attr-defined]
-    assert [word.form for word in ud_words(other("du")[0])] == ["de", "le"]
-    assert pipe.to_bytes() == nlp.get_pipe("multiword_tokens").to_bytes()  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="'multiword_tokens' got labels that are not its"):
-        pipe.initialize(lambda: [], labels={"forms": []})  # type: ignore[attr-defined]
 
 
 def test_as_token_by_token(nlp: Language) -> None:

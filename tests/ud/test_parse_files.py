@@ -25,13 +25,14 @@ from spacy.tokens import Doc, DocBin
 from spacy_nmparse.cli.parse import run as run_parse
 from spacy_nmparse.pipe import processes
 from spacy_nmparse.pipe.processes import ProcessDied
-from spacy_nmparse.ud import parse_inputs
+from spacy_nmparse.ud import FileParser, FileReader, FileWriter, plain_text
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.docs_conllu import doc_to_conllu
-from spacy_nmparse.ud.jobs import RECORD, Job, note, plan, read_record
-from spacy_nmparse.ud.parse_files import Counts, parse_file, parse_files
-from spacy_nmparse.ud.parse_inputs import text_items
-from spacy_nmparse.ud.pieces import Part, Piece, PieceParser
+from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, plan, read_record
+from spacy_nmparse.ud.parse_files import parse_file, parse_files
+from spacy_nmparse.ud.parse_inputs import Piece
+from spacy_nmparse.ud.parse_outputs import Counts, Part
+from spacy_nmparse.ud.plain_text import text_items
 from tests.commands import run as run_command
 from tests.pipe.common import TREES, gold_doc
 from tests.pipe.test_processes import Deadly
@@ -374,11 +375,11 @@ def test_what_fails_leaves_the_old_output(
     source = write(tmp_path / "in" / name, content)
     target = write(tmp_path / "out.conllu", "old")
 
-    def full(self: Any, doc: Doc, continues: bool) -> None:
+    def full(self: Any, docs: Any, confidence: bool) -> None:
         raise OSError(28, "No space left on device")
 
     if content == TEXT:
-        monkeypatch.setattr("spacy_nmparse.ud.parse_outputs.Writer.write", full)
+        monkeypatch.setattr("spacy_nmparse.ud.parse_outputs.Part.fill", full)
         below = source / "out.conllu"
         assert f"{below} cannot be written: " in fails(model, source, "-o", below)
     said = fails(model, source, "-o", target, "--force")
@@ -392,13 +393,13 @@ def test_long_paragraphs_are_cut(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """In pieces of bounded length, without losing a character; words stay whole if they can."""
-    monkeypatch.setattr(parse_inputs, "LONGEST", 100)
-    monkeypatch.setattr(parse_inputs, "CHUNK", 16)
+    monkeypatch.setattr(plain_text, "LONGEST", 100)
+    monkeypatch.setattr(plain_text, "CHUNK", 16)
     items = list(text_items(io.BytesIO(text.encode()), "a", "a", by_line=False))
     assert len(items) >= len(text) // 100
-    assert all(len(item.doc) <= 100 for item in items)
+    assert all(len(item.text) <= 100 for item in items)
     if " " in text:
-        pieces = [str(item.doc).split() for item in items]
+        pieces = [item.text.split() for item in items]
         assert [word for piece in pieces for word in piece] == text.split()
     job = plan([str(write(tmp_path / "a.txt", text))], str(tmp_path / "b.conllu"), "conllu")[0]
     parse_file(trained, job, "conllu")
@@ -484,17 +485,17 @@ def test_words_of_plain_text_are_forgotten(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And blank lines take no memory to speak of."""
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", 40)
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.NEW_STRINGS", 30)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.SIZE", 40)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_files.NEW_STRINGS", 30)
     most: list[int] = []  # strings behind each piece
-    parse = PieceParser.__call__
+    parse = FileParser.parse
 
-    def noted(parser: PieceParser, piece: Piece) -> Part:
+    def noted(parser: FileParser, piece: Piece) -> Part:
         part = parse(parser, piece)
         most.append(len(trained.vocab.strings))
         return part
 
-    monkeypatch.setattr(PieceParser, "__call__", noted)
+    monkeypatch.setattr(FileParser, "parse", noted)
     text = "\n\n".join(f"word{i} saw{i} the cat ." for i in range(50))
     source = str(write(tmp_path / "a.txt", text))
     before = len(trained.vocab.strings)
@@ -527,8 +528,8 @@ def numbered(n: int) -> str:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", 40)
-    monkeypatch.setattr("spacy_nmparse.ud.pieces.WORDS", 5)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.SIZE", 40)
+    monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.WORDS", 5)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -546,8 +547,8 @@ def test_pieces_have_the_bytes_of_the_whole(
         DocBin(docs=[gold_doc(trained.vocab, [5, 5, 0]) for _ in range(9)]).to_disk(source)
     outputs, n_pieces = [], []
     for n_process, size in ((1, 40), (2, 40), (1, 10**6)):
-        monkeypatch.setattr("spacy_nmparse.ud.pieces.SIZE", size)
-        monkeypatch.setattr("spacy_nmparse.ud.pieces.WORDS", size // 8)
+        monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.SIZE", size)
+        monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.WORDS", size // 8)
         jobs, done = [Job(source, tmp_path / f"{n_process}-{size}")], list[int]()
         options: Any = {"kind": kind, "n_process": n_process, "on_done": done.append}
         ((job, counts),) = parse_files(trained, jobs, form, **options)
@@ -558,6 +559,22 @@ def test_pieces_have_the_bytes_of_the_whole(
     if kind != "conllu" or form == "conllu":  # else documents, of up to 50 sentences, end there
         assert outputs[0] == outputs[2]
     assert n_pieces[0] == n_pieces[1] > 3 and n_pieces[2] == 1
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_read_parse_write_in_python(
+    trained: Language, model: Path, tmp_path: Path, n_process: int
+) -> None:
+    """The bytes are those of the command, and no more is read than is asked for."""
+    source = write(tmp_path / "a.conllu", numbered(60))
+    assert run(model, source, "-o", tmp_path / "expected").exit_code == 0
+    given = FileReader(source)
+    parses = FileParser(trained, n_process=n_process)(given)
+    assert FileWriter(tmp_path / "made").write(parses).sentences == 60
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert set(read_record(tmp_path)) == {"expected"}
+    assert len(next(given.pieces()).items(trained.vocab)[0].to_parse()) < 60
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -637,7 +654,7 @@ def test_a_file_that_kills_its_process(tmp_path: Path) -> None:
         Job(write(tmp_path / name, text), write(tmp_path / "out" / name, "old"))
         for name, text in texts.items()
     ]
-    outcomes = [outcome for _, outcome in parse_files(nlp, jobs, "conllu", n_process=2)]
+    outcomes = [outcome for _, outcome in parse_files(nlp, jobs, Asked(n_process=2))]
     assert isinstance(outcomes[1], ProcessDied)
     assert [one.words for one in outcomes if isinstance(one, Counts)] == [40, 1]
     kept = [job.target.read_text() == "old" for job in jobs if job.target]

@@ -19,7 +19,7 @@ from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import split_doc, ud_range, ud_words
 from spacy_nmparse.ud.readers import Corpus
 from spacy_nmparse.ud.treebank import convert, split_by
-from tests.toy_treebank import nmparse
+from tests.toy_treebank import nmparse, sentence
 
 WORDS = ["I", "saw", "it", "."]
 
@@ -43,43 +43,38 @@ def read(path: Path, **settings: object) -> Doc:
 
 @pytest.mark.parametrize("gold_preproc", [True, False])
 def test_words_have_the_tags_of_the_data(tmp_path: Path, gold_preproc: bool) -> None:
-    doc = read(
-        write(tmp_path, tags=["P", "V", "P", "."], pos=["PRON", "VERB", "PRON", "PUNCT"]),
-        gold_preproc=gold_preproc,
-    )
-    assert [token.tag_ for token in doc] == ["P", "V", "P", "."]
-    assert not doc.has_annotation("POS")
-
-
-def test_parts_of_speech_stand_for_tags(tmp_path: Path) -> None:
-    doc = read(write(tmp_path, pos=["PRON", "VERB", "PRON", "PUNCT"]), gold_preproc=True)
-    assert [token.pos_ for token in doc] == ["PRON", "VERB", "PRON", "PUNCT"]
-
-
-def test_data_must_be_named() -> None:
+    """For which parts of speech stand where there are none."""
+    tags, pos = ["P", "V", "P", "."], ["PRON", "VERB", "PRON", "PUNCT"]
+    doc = read(write(tmp_path, tags=tags, pos=pos), gold_preproc=gold_preproc)
+    assert [token.tag_ for token in doc] == tags and not doc.has_annotation("POS")
+    doc = read(write(tmp_path, pos=pos), gold_preproc=gold_preproc)
+    assert [token.pos_ for token in doc] == pos
     with pytest.raises(ValueError, match="give --paths"):
-        registry.resolve({"reader": {"@readers": "spacy_nmparse.TaggedCorpus.v1", "path": None}})
+        read(None)  # type: ignore[arg-type]
 
 
-MULTIWORD = """\
-# newdoc
-1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_
-1\tde\tde\tADP\tP\t_\t3\tcase\t_\t_
-2\tle\tle\tDET\tD\t_\t3\tdet\t_\t_
-3\tpain\tpain\tNOUN\tN\t_\t0\troot\t_\t_
+MULTIWORD = "# newdoc\n" + "".join(
+    sentence(*rows)
+    for rows in (
+        (
+            *("1-2 du _ _ _ _ _ _ _ _", "1 de de ADP P _ 3 case _ _"),
+            *("2 le le DET D _ 3 det _ _", "3 pain pain NOUN N _ 0 root _ _"),
+        ),
+        (
+            *("1-2 can't _ _ _ _ _ _ _ _", "1 ca can AUX M _ 3 aux _ _"),
+            *("2 n't not PART R _ 3 advmod _ _", "3 go go VERB V _ 0 root _ _"),
+        ),
+        (
+            *("1 va aller VERB V _ 0 root _ _", "2-3 au _ _ _ _ _ _ _ _"),
+            *("2 à à ADP P _ 4 case _ _", "3 le le DET D _ 4 det _ _"),
+            "4 lac lac NOUN N _ 1 obl _ _",
+        ),
+    )
+)
 
-1-2\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
-1\tca\tcan\tAUX\tM\t_\t3\taux\t_\t_
-2\tn't\tnot\tPART\tR\t_\t3\tadvmod\t_\t_
-3\tgo\tgo\tVERB\tV\t_\t0\troot\t_\t_
 
-1\tva\taller\tVERB\tV\t_\t0\troot\t_\t_
-2-3\tau\t_\t_\t_\t_\t_\t_\t_\t_
-2\tà\tà\tADP\tP\t_\t4\tcase\t_\t_
-3\tle\tle\tDET\tD\t_\t4\tdet\t_\t_
-4\tlac\tlac\tNOUN\tN\t_\t1\tobl\t_\t_
-
-"""
+def augmenter(name: str, **settings: object) -> dict[str, object]:
+    return {"@augmenters": f"spacy.{name}.v1", **settings}
 
 
 @pytest.fixture
@@ -126,28 +121,20 @@ QUOTES = {"single": [{"tags": ["N"], "variants": ["pain", "lac"]}]}
 
 @pytest.mark.parametrize("settings", [{"gold_preproc": True}, {}])
 @pytest.mark.parametrize(
-    ("augmenter", "low"),
+    ("augment", "low"),
     [
-        ({"@augmenters": "spacy.lower_case.v1", "level": 1.0}, True),
-        (
-            {
-                "@augmenters": "spacy.orth_variants.v1",
-                "level": 1.0,
-                "lower": 1.0,
-                "orth_variants": QUOTES,
-            },
-            True,
-        ),
-        ({"@augmenters": "spacy.combined_augmenter.v1", **NO_VARIANTS, **SPACES}, False),
+        (augmenter("lower_case", level=1.0), True),
+        (augmenter("orth_variants", level=1.0, lower=1.0, orth_variants=QUOTES), True),
+        (augmenter("combined_augmenter", **NO_VARIANTS, **SPACES), False),
     ],
 )
 def test_augmenters(
-    conllu: Path, augmenter: dict[str, object], low: bool, settings: dict[str, object]
+    conllu: Path, augment: dict[str, object], low: bool, settings: dict[str, object]
 ) -> None:
     """They make new documents, in which the words of multiword tokens stay."""
     conllu.write_text(MULTIWORD.replace("du", "Du").replace("\tde", "\tDe"), encoding="utf-8")
     fix_random_seed(0)
-    found = [example.reference for example in examples(conllu, augmenter=augmenter, **settings)]
+    found = [example.reference for example in examples(conllu, augmenter=augment, **settings)]
     merged = [[word.form for word in ud_words(token)] for doc in found for token in doc]
     assert [words for words in merged if words] == [["de" if low else "De", "le"], ["à", "le"]]
     spans = [ud_range(token) for doc in found for token in doc]
@@ -155,14 +142,11 @@ def test_augmenters(
     assert [span[0] for span in spans if span] == ([] if inside else ["can't"])
     assert not (low and inside)
 
-
-def test_an_augmenter_that_changes_the_number_of_tokens(conllu: Path) -> None:
     def shorter(nlp: Language, example: Example) -> Iterator[Example]:
         yield Example(nlp.make_doc("du"), Doc(nlp.vocab, words=["du"]))
 
-    read = Corpus(conllu, augmenter=shorter)
     with pytest.warns(UserWarning, match="makes documents with other tokens: the words of"):
-        list(read(spacy.blank("en")))
+        list(Corpus(conllu, augmenter=shorter)(spacy.blank("en")))
 
 
 def test_sentences_keep_what_is_theirs(conllu: Path) -> None:
@@ -225,9 +209,5 @@ def test_training_on_conllu(conllu: Path, tmp_path: Path) -> None:
     overrides = {"paths.train": [str(conllu)], "paths.dev": str(conllu), "nlp.lang": "en"}
     overrides.update({"training.max_epochs": 1, "corpora.train.gold_preproc": True})
     train(config, tmp_path / "model", overrides=overrides)
-    assert forms([spacy.load(tmp_path / "model" / "model-best")("du lac")]) == [
-        "du",
-        "de",
-        "le",
-        "lac",
-    ]
+    doc = spacy.load(tmp_path / "model" / "model-best")("du lac")
+    assert forms([doc]) == ["du", "de", "le", "lac"]

@@ -28,7 +28,8 @@ from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import DEPS, ID, MISC, Sentence, read_rows
 from spacy_nmparse.ud.docs_conllu import doc_sentences, document_rows
 from spacy_nmparse.ud.extensions import register_extensions
-from spacy_nmparse.ud.parse_inputs import Stretch, conllu_items, text_items
+from spacy_nmparse.ud.parse_inputs import Stretch, conllu_items
+from spacy_nmparse.ud.plain_text import text_items
 from tests.hostile import PROFILE
 from tests.naive.rows import document_rows as plain_rows
 from tests.pipe.common import tiny_parser
@@ -240,7 +241,7 @@ def parsed(text: str, kind: str, nlp: Language) -> str:
     file = io.BytesIO(text.encode())
     items = text_items(file, "a", "a", kind == "lines")
     for item in conllu_items(Stretch(file.read()), nlp.vocab, "a") if kind == "conllu" else items:
-        doc = nlp(item.doc)
+        doc = nlp(item.to_parse())
         item.finish(doc)
         docs.append(doc)
     return "".join(doc_to_conllu(doc, first=100 * i + 1) for i, doc in enumerate(docs))
@@ -311,8 +312,7 @@ def test_any_text(text: str, kind: str) -> None:
 
 @pytest.mark.skipif(not FOLDER, reason="NMPARSE_TREEBANKS names no folder")
 def test_real_files() -> None:
-    """Rows, MISC and comments come back, and a parser leaves what it does not decide; a file with
-    errors is refused with the line."""
+    """What a parser does not decide comes back; a file with errors is refused with the line."""
     n_read = 0
     for path in sorted(Path(FOLDER).rglob("*.conllu")):
         conllu = path.read_text(encoding="utf-8")

@@ -14,6 +14,12 @@ from spacy.vocab import Vocab
 from spacy_nmparse.ud.tokenization import FitTokenizer, fit
 
 
+def fitted(nlp: Language, data: list[Doc]) -> Any:
+    found = fit(nlp, data)
+    assert found is not None
+    return found
+
+
 def docs(*texts: str) -> list[Doc]:
     """Documents of text whose words are parted by spaces; those behind ~ follow without a space."""
     found = []
@@ -40,9 +46,9 @@ DATA = docs(
 def test_rules_and_special_cases() -> None:
     nlp = spacy.blank("en")
     assert split(nlp, "well-known") == ["well", "-", "known"]
-    fitted = fit(nlp, DATA)
-    assert fitted is not None and fitted.before < 0.7 and fitted.after > 0.95
-    assert fitted.removed["infixes"], "the rule of hyphens"
+    found = fitted(nlp, DATA)
+    assert found.before < 0.7 and found.after > 0.95
+    assert found.removed["infixes"], "the rule of hyphens"
     assert "``" in split(nlp, "``unseen''") and "''" in split(nlp, "``unseen''")
     assert split(nlp, "old-fashioned 8€ alot.") == ["old-fashioned", "8", "€", "a", "lot", "."]
     assert split(nlp, "don't (now)") == ["do", "n't", "(", "now", ")"]
@@ -59,57 +65,42 @@ def test_rules_of_each_kind() -> None:
     )
     nlp = spacy.blank("en")
     assert split(nlp, "⇒do do† do÷do Izmir'ta") == ["⇒do", "do†", "do÷do", "Izmir'ta"]
-    fitted = fit(nlp, data)
-    assert fitted is not None and all(fitted.added.values())
+    assert all(fitted(nlp, data).added.values())
     assert split(nlp, "⇒do do† do÷do") == ["⇒", "do", "do", "†", "do", "÷", "do"]
     assert split(nlp, "Izmir'ta") == ["Izmir", "'ta"]
 
 
-def test_what_is_rare_or_ambiguous_teaches_nothing() -> None:
+def test_what_teaches_nothing() -> None:
+    """What is rare, ambiguous or fits (also -x of direct speech), spaces, other tokenizers."""
     nlp = spacy.blank("en")
-    fitted = fit(nlp, docs("a well-known -b", "it's x", "it~'s x", "it~'s y", "`` x"))
-    assert fitted is not None
-    assert not any(fitted.removed.values()) and not any(fitted.added.values())
+    found = fitted(nlp, docs("a well-known -b", "it's x", "it~'s x", "it~'s y", "`` x"))
+    assert not any(found.removed.values()) and not any(found.added.values())
     assert split(nlp, "it's old-fashioned") == ["it", "'s", "old", "-", "fashioned"]
     assert split(nlp, "well-known") == ["well-known"]
-
-
-def test_data_that_fits_changes_nothing() -> None:
-    """The data have -x, so the dash of direct speech is not split off either."""
     nlp = spacy.blank("en")
     before = nlp.tokenizer.to_bytes(exclude=["vocab"])
-    fitted = fit(nlp, docs("She does~n't know -x ~."))
-    assert fitted is not None and (fitted.before, fitted.after, fitted.special) == (1, 1, 0)
+    found = fitted(nlp, docs("She does~n't know -x ~."))
+    assert (found.before, found.after, found.special) == (1, 1, 0)
     assert nlp.tokenizer.to_bytes(exclude=["vocab"]) == before
-
-
-def test_the_dash_of_direct_speech() -> None:
-    """It is split off, unless the data say otherwise."""
-    nlp = spacy.blank("tr")
-    assert split(nlp, "-Git -5") == ["-Git", "-5"]
-    fitted = fit(nlp, docs("Git -5 ~."))
-    assert fitted is not None and fitted.added["prefixes"]
-    assert split(nlp, "-Git -5") == ["-", "Git", "-5"]
-    other = spacy.blank("tr")
-    fitted = fit(other, docs("Git -tir ~."))
-    assert fitted is not None and not any(fitted.added.values())
-    assert split(other, "-Git") == ["-Git"]
-
-
-def test_tokens_with_spaces_are_left_out() -> None:
-    nlp = spacy.blank("en")
-    doc = Doc(nlp.vocab, words=["10 000", "x", "\n", "y"], spaces=[True, True, False, False])
-    fitted = fit(nlp, [doc])
-    assert fitted is not None and fitted.special == 0 and fitted.before == 1
-
-
-def test_other_tokenizers_stay() -> None:
+    spaced = Doc(nlp.vocab, words=["10 000", "x", "\n", "y"], spaces=[True, True, False, False])
+    found = fitted(nlp, [spaced])
+    assert found.special == 0 and found.before == 1
     nlp = spacy.blank("xx")
     own: Any = lambda text: Doc(nlp.vocab, words=text.split())  # noqa: E731
     nlp.tokenizer = own
     with pytest.warns(UserWarning, match="'xx' is function"):
         assert fit(nlp, DATA) is None
     assert nlp.tokenizer is own
+
+
+def test_the_dash_of_direct_speech() -> None:
+    """It is split off, unless the data say otherwise."""
+    nlp, other = spacy.blank("tr"), spacy.blank("tr")
+    assert split(nlp, "-Git -5") == ["-Git", "-5"]
+    assert fitted(nlp, docs("Git -5 ~.")).added["prefixes"]
+    assert split(nlp, "-Git -5") == ["-", "Git", "-5"]
+    assert not any(fitted(other, docs("Git -tir ~.")).added.values())
+    assert split(other, "-Git") == ["-Git"]
 
 
 def test_the_callback_and_saving(tmp_path: Path) -> None:

@@ -12,22 +12,19 @@ from spacy_nmparse.ud.treebank import find_files, find_splits
 from tests.toy_treebank import CONLLU, nmparse, read
 
 
-def test_convert_single_sentences(treebank: Path, tmp_path: Path) -> None:
-    assert nmparse(["convert", str(treebank), str(tmp_path / "out")]) == 0
+def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
+    """Single sentences, or several in a document, also with single ones."""
+    out = tmp_path / "out"
+    assert nmparse(["convert", str(treebank), str(out)]) == 0
     for split in ("train", "dev", "test"):
-        docs = read(tmp_path / "out" / f"{split}.spacy")
+        docs = read(out / f"{split}.spacy")
         assert [len(doc) for doc in docs] == [3, 4, 1], split
         first, second, _ = docs
         assert [token.text for token in first] == ["do", "n't", "!"]
-        assert first.text == "don't! "
+        assert (first.text, second.text) == ("don't! ", "A catsat on ")
         assert [token.head.i for token in second] == [3, 2, 2, 1]
         assert [token.dep_ for token in second] == ["det", "obj", "ROOT", "acl:relcl"]
-        assert second.text == "A catsat on "
         assert [token.is_sent_start for token in second] == [True, False, False, False]
-
-
-def test_convert_documents(treebank: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
     options = ["--n-sents", "2", "--with-single", "--merge-subtokens", "yes"]
     assert nmparse(["convert", f'"{treebank}"', str(out), *options]) == 0
     sizes = [[len(sent) for sent in doc.sents] for doc in read(out / "train.spacy")]
@@ -126,32 +123,23 @@ def test_without_a_dev_file_some_training_documents_are_held_out(
     n_sents: int,
     held_out: range,
 ) -> None:
+    """Where test data come alone, what another treebank left is gone, which is said."""
     everything = [f"w{i + 100 * part}" for part in range(3) for i in range(40)]
     out = tmp_path / "out"
     options = ["--n-sents", str(n_sents), "--with-single"]
     assert nmparse(["convert", str(in_parts), str(out), *options]) == 0
-    dev = words(out / "dev.spacy")
+    dev, train = words(out / "dev.spacy"), words(out / "train.spacy")
     assert dev == [everything[i] for i in held_out]
-    train = words(out / "train.spacy")
     assert set(train) == set(everything) - set(dev)
     assert len(train) == (110 + 11 if n_sents > 1 else 108)  # each tenth once more, alone
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "held out" in line]
     assert "every tenth training document" in line and "dev.spacy" in line
-
-
-def test_a_test_file_alone(
-    in_parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Is converted; and what another treebank left is gone, which is said."""
-    out = tmp_path / "out"
-    assert nmparse(["convert", str(in_parts), str(out)]) == 0
     for path in in_parts.glob("*train*"):
         path.unlink()
     assert nmparse(["convert", str(in_parts), str(out)]) == 0
     assert [path.name for path in out.iterdir()] == ["test.spacy"]
-    assert f"{out / 'train.spacy'} is removed: this treebank has no such data.\n" in (
-        capsys.readouterr().out
-    )
+    said = capsys.readouterr().out
+    assert f"{out / 'train.spacy'} is removed: this treebank has no such data.\n" in said
 
 
 def test_messages_name_options_that_there_are(

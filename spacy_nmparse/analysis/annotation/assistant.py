@@ -15,7 +15,7 @@ from spacy_nmparse.analysis.annotation.sentences import is_confirmed, known_by, 
 from spacy_nmparse.analysis.annotation.store import Change
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.members import parser_of, parsers_of
-from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
+from spacy_nmparse.ud import FileParser, FileReader, FileWriter, conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.conllu import (
     COLUMNS,
     DEPREL,
@@ -34,8 +34,6 @@ from spacy_nmparse.ud.conllu import (
     read_rows,
 )
 from spacy_nmparse.ud.conllu_docs import sentences_to_doc
-from spacy_nmparse.ud.jobs import plan
-from spacy_nmparse.ud.parse_files import parse_files
 
 CONLLU = (".conllu", ".conll")
 ANNOTATED = ".annotated.conllu"
@@ -160,10 +158,7 @@ class Assistant:
         """What ``nmparse parse`` makes of a file."""
         with tempfile.TemporaryDirectory() as folder, self._lock:
             target = Path(folder, "parsed.conllu")
-            jobs = plan([str(path)], str(target), "conllu")
-            for _, outcome in parse_files(self._nlp, jobs, "conllu", keep_heads=True):
-                if isinstance(outcome, Exception):
-                    raise outcome
+            FileWriter(target).write(FileParser(self._nlp)(FileReader(path, keep_heads=True)))
             return list(read_rows(target))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy
 
 import spacy_nmparse.lab.beam.rollout as rollout
-from spacy_nmparse.pipe.learning import GreedyLearning, Lesson
+from spacy_nmparse.learning.lesson import Lesson
+from spacy_nmparse.pipe.learning import GreedyLearning
 from spacy_nmparse.pipe.schedule import Chance
 from spacy_nmparse.settings import WIDTH, one_of
 from spacy_nmparse.systems import TransitionSystem
@@ -58,6 +59,5 @@ class BeamLearning(GreedyLearning):
         explore, share = self.explore.next(), self.share.next()
         if numpy.random.random() >= share:
             return self.roll_out(lesson, explore)
-        what = (lesson.system, lesson.scorer, lesson.golds, lesson.constraints, self.oracle)
-        how = (self.update, self.width, lesson.dropout, numpy.random.randint(2**31))
-        return rollout.learn(*what, *how)
+        seed = numpy.random.randint(2**31)
+        return rollout.learn(lesson, self.oracle, self.update, self.width, seed)

@@ -18,16 +18,15 @@ A scorer that learns from its mistakes has the rule of the structured perceptron
 hypothesis is wrong, its moves are weakened, and those of the best right one strengthened, but for
 what the two have in common. Then the loss of the sentence is 1, otherwise 0.
 """
-import numpy
-
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport free
 
 from spacy_nmparse.lab.beam.move_tree cimport MoveTree
-from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out
-from spacy_nmparse.search.choice cimport SearchC, check_batch, search_free, search_init
+from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out, sequences_of
+from spacy_nmparse.search.choice cimport SearchC, search_free, search_init
 from spacy_nmparse.search.hypotheses cimport Beam
+from spacy_nmparse.search.sequences cimport Sequences
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
 from spacy_nmparse.systems.memory cimport allocate
@@ -190,21 +189,89 @@ def window(gold, int first, int last):
     )
 
 
-def learn(
-    MoveTable system, Scorer scored, golds, constraints, oracle, update, int width,
-    float dropout, seed
-):
+cdef class BeamRollout:
+    """Runs the beams over the sentences of a batch.
+
+    Args:
+        batch: the sequences.
+        update: MAX_VIOLATION or EARLY_UPDATE.
+        width: hypotheses of each beam.
+        oracle: number of the oracle.
+        seed: of the greedy rollouts.
+    """
+    cdef Sequences batch
+    cdef Comparison both        # with room for the longest sentence so far
+    cdef int update, width, oracle
+    cdef uint64_t random
+    cdef RolloutC rollout
+    cdef SearchC search
+
+    def __cinit__(self, Sequences batch, int update, int width, int oracle, seed):
+        self.batch = batch
+        self.update, self.width, self.oracle = update, width, oracle
+        self.random = (<uint64_t>seed) * 2 + 1
+        self.rollout.search = &self.search
+        self.rollout.seed = &self.random
+
+    cdef int learn(self, Gold gold, int offset) except -1:
+        """Learn from the sequence whose first word is the batch's word ``offset``."""
+        cdef int first, last
+        cdef Scorer scored = self.batch.scored
+        bounds = sentences(gold) if self.batch.system.c.segment else [0, len(gold)]
+        if max(b - a for a, b in zip(bounds, bounds[1:])) > LONGEST:
+            return self.learn_greedily(gold, offset)
+        for first, last in zip(bounds, bounds[1:]):
+            self.learn_sentence(gold, offset, first, last)
+        if scored.c.learn_tree is not NULL:
+            scored.begin(offset)
+            self.rollout.loss += scored.c.learn_tree(scored.c.self, &gold.c)
+        return 0
+
+    cdef int learn_greedily(self, Gold gold, int offset) except -1:
+        search_init(&self.search, &self.batch.system.c, &self.batch.scored.c, gold.c.n)
+        self.search.completes = False
+        try:
+            roll_out(&self.rollout, self.batch, gold, offset, self.oracle)
+        finally:
+            search_free(&self.search)
+        return 0
+
+    cdef int learn_sentence(self, Gold gold, int offset, int first, int last) except -1:
+        """Learn from the words first .. last - 1 of a sequence."""
+        cdef Scorer scored = self.batch.scored
+        cdef int n_left = gold.c.n - first
+        # The hypotheses may look at, and run into, what follows the sentence.
+        cdef int n = min(n_left, 2 * (last - first) + scored.lookahead)
+        cdef Gold part = gold if n == gold.c.n else window(gold, first, first + n)
+        self.batch.system.bind(part)
+        if self.both is None or self.both.free.max_words < n:
+            self.both = Comparison(self.batch.system, scored, self.width, n)
+        if first:
+            self.batch.constraints[offset + first] = 0
+        scored.begin(offset + first)
+        scored.set_learning(False)
+        self.both.find(
+            part, oracle_for(&gold.c, self.oracle), self.update, last - first, n_left,
+            &self.batch.constraints[offset + first]
+        )
+        scored.set_learning(True)
+        with nogil:
+            self.rollout.loss += self.both.learn()
+        if self.both.failed():
+            raise MemoryError(
+                f"No memory for the hypotheses of a sentence of {last - first} words."
+            )
+        return 0
+
+
+def learn(lesson, oracle, update, int width, seed):
     """Search through a batch once and collect its gradients.
 
     Args:
-        system: the transition system.
-        scored: the scores of the batch, as the scorer's model gives them.
-        golds: a ``Gold`` for each sequence; their lengths add up to the words of the batch.
-        constraints: int8 (words,), as in ``greedy.parse``.
+        lesson: a ``Lesson``; its teachers are not heeded.
         oracle: name of the oracle that says which sequences of moves are right.
         update: "max_violation" or "early_update".
         width: hypotheses of each beam.
-        dropout: probability of dropping a hidden unit.
         seed: int that seeds the dropout.
 
     Returns:
@@ -215,20 +282,11 @@ def learn(
             configurations only, or as ``rollout.learn``.
         MemoryError: the hypotheses have outgrown the memory.
     """
-    cdef int oracle_number = system.oracle_id(oracle)
-    cdef uint64_t random = (<uint64_t>seed) * 2 + 1
-    cdef int8_t[::1] fixed = numpy.array(constraints, dtype="int8")
+    cdef int oracle_number = lesson.system.oracle_id(oracle)
     cdef int offset = 0
-    cdef int first, last, n, how
-    cdef Gold gold, part
-    cdef Comparison both = None
-    cdef SearchC search
-    cdef RolloutC rollout
-    golds = list(golds)
-    if not golds:
-        raise ValueError("There is no gold tree to learn from.")
-    sizes = numpy.asarray([len(gold) for gold in golds], dtype="intc")
-    check_batch(system, scored, sizes, fixed)
+    cdef Sequences batch = sequences_of(lesson)
+    cdef Scorer scored = batch.scored
+    cdef BeamRollout beams
     if update not in UPDATES:
         raise ValueError(f"A beam is learned from by one of {UPDATES}, not {update!r}.")
     if scored.c.learn is NULL and scored.c.add is NULL:
@@ -236,51 +294,10 @@ def learn(
             "A logistic regression does not learn from a beam: set learning to GreedyLearning, or "
             "learner to 'perceptron'."
         )
-    how = UPDATES.index(update)
-    rollout.search = &search
-    rollout.teacher = NULL
-    rollout.explore = 0
-    rollout.seed = &random
-    rollout.loss = 0
-    scored.begin_learning(dropout, seed)
+    scored.begin_learning(lesson.dropout, seed)
     scored.set_window(0, scored.n_words)
-    for gold in golds:
-        bounds = sentences(gold) if system.c.segment else [0, len(gold)]
-        if max(b - a for a, b in zip(bounds, bounds[1:])) > LONGEST:
-            search_init(&search, &system.c, &scored.c, gold.c.n)
-            search.completes = False
-            try:
-                roll_out(&rollout, system, scored, gold, &fixed[offset], offset, oracle_number)
-            finally:
-                search_free(&search)
-            offset += gold.c.n
-            continue
-        for first, last in zip(bounds, bounds[1:]):
-            # The hypotheses may look at, and run into, what follows the sentence.
-            n = min(gold.c.n - first, 2 * (last - first) + scored.lookahead)
-            part = gold
-            if n < gold.c.n:
-                part = window(gold, first, first + n)
-            system.bind(part)
-            if both is None or both.free.max_words < n:
-                both = Comparison(system, scored, width, n)
-            if first:
-                fixed[offset + first] = 0
-            scored.begin(offset + first)
-            scored.set_learning(False)
-            both.find(
-                part, oracle_for(&gold.c, oracle_number), how, last - first, gold.c.n - first,
-                &fixed[offset + first]
-            )
-            scored.set_learning(True)
-            with nogil:
-                rollout.loss += both.learn()
-            if both.failed():
-                raise MemoryError(
-                    f"No memory for the hypotheses of a sentence of {last - first} words."
-                )
-        if scored.c.learn_tree is not NULL:
-            scored.begin(offset)
-            rollout.loss += scored.c.learn_tree(scored.c.self, &gold.c)
-        offset += gold.c.n
-    return scored.gradients(), rollout.loss
+    beams = BeamRollout(batch, UPDATES.index(update), width, oracle_number, seed)
+    for gold in lesson.golds:
+        beams.learn(gold, offset)
+        offset += len(gold)
+    return scored.gradients(), beams.rollout.loss

@@ -130,51 +130,60 @@ cdef int linked_items(
     return found
 
 
+cdef struct TopC:       # the tree at the top of the stack, that has taken some stack items
+    const SpanC* span
+    const int* items    # the linked stack items, from the top
+    int n               # how many of them it has
+    int b               # place of the first word of the buffer
+    # The fewest errors in it, by the place where its words of the buffer end. Its head is ...
+    int* by_item        # ... the q-th item: row q,
+    int* offset         # and so many more: errors in the items that came after it
+    int[MAX_WORDS + 1] by_word     # ... this word of the buffer
+    int[MAX_WORDS + 1] wrong       # ... any of these, and gets a wrong head
+    int[MAX_WORDS] children        # gold dependents in the buffer of what becomes the head next
+    int n_children
+
+
 cdef void growing_losses(
     const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """losses[e] is filled where the sentence may end before place e."""
     cdef int* items = span.room
-    cdef int* offset = items + gold.n    # the head is the q-th item: the part by number of items
-    cdef int* by_item = offset + gold.n  # and the part by place: a row for each item
-    cdef int[MAX_WORDS + 1] by_word      # the head is this word of the buffer
-    cdef int[MAX_WORDS + 1] wrong        # the head gets a wrong head
-    cdef int[MAX_WORDS] children
+    cdef TopC t
     cdef int width = span.size + 1
     cdef int b = v.b - span.first
-    cdef int lost, q, i, j, w, n_items, n_children
+    cdef int lost, q, i, j, w, n_items
+    t.span, t.items, t.b = span, items, b
+    t.offset = items + gold.n
+    t.by_item = t.offset + gold.n
     n_items = linked_items(s, gold, span, v, items, &lost)
     for j in range(b, span.size + 1):
-        by_word[j] = INFINITY
+        t.by_word[j] = INFINITY
         losses[j] = INFINITY
     losses[b] = 0
     for q in range(n_items):
         w = items[q]
-        n_children = find_children(gold, span, b, w, children)
+        t.n = q
+        t.n_children = find_children(gold, span, b, w, t.children)
         if q == 0:
             for j in range(b, span.size + 1):
-                by_item[j] = INFINITY
-            by_item[b] = 0
+                t.by_item[j] = INFINITY
+            t.by_item[b] = 0
         else:
-            new_head(
-                span, b, w, items, q, by_item, offset, by_word, wrong, children, n_children,
-                by_item + q * width,
-            )
+            new_head(&t, w, t.by_item + q * width)
             for i in range(q):
-                offset[i] += not fits(span, w, items[i])
+                t.offset[i] += not fits(span, w, items[i])
             for j in range(b, span.size):
-                by_word[j] += not fits(span, w, span.first + j)
-        offset[q] = 0
-        grow_right(span, TREE, b, children, n_children, by_item + q * width)
-        head_in_buffer(span, gold, b, items, q + 1, by_item, offset, by_word, wrong)
-    n_children = find_children(gold, span, b, gold.n, children)
+                t.by_word[j] += not fits(span, w, span.first + j)
+        t.offset[q] = 0
+        t.n = q + 1
+        grow_right(span, TREE, b, t.children, t.n_children, t.by_item + q * width)
+        head_in_buffer(&t, gold)
     if n_items:
-        new_head(
-            span, b, gold.n, items, n_items, by_item, offset, by_word, wrong, children,
-            n_children, losses,
-        )
+        t.n_children = find_children(gold, span, b, gold.n, t.children)
+        new_head(&t, gold.n, losses)
     if not s.system.single_root:
-        grow_right(span, ROOTED, b, children, 0, losses)
+        grow_right(span, ROOTED, b, t.children, 0, losses)
     elif n_items == 0:
         for j in range(b + 1, span.size + 1):
             losses[j] = row(span, ROOTED, j)[b]
@@ -182,47 +191,45 @@ cdef void growing_losses(
         losses[j] += lost
 
 
-cdef void new_head(
-    const SpanC* span, int b, int w, const int* items, int n_items,
-    const int* by_item, const int* offset, const int* by_word,
-    const int* wrong, const int* children, int n_children, int* losses
-) noexcept nogil:
-    """The next item, or ROOT, becomes the head of the tree, whatever that is. children: its gold
-    dependents in the buffer."""
-    cdef int i, j
-    for j in range(b, span.size + 1):
-        losses[j] = wrong[j]
-    for i in range(n_items):
-        if span.head[items[i]] == w:
-            for j in range(b, span.size + 1):
-                losses[j] = min(losses[j], by_item[i * (span.size + 1) + j] + offset[i])
-    for i in range(n_children):
-        for j in range(children[i] + 1, span.size + 1):
-            losses[j] = min(losses[j], by_word[children[i]] + row(span, RIGHT, j)[children[i]])
+cdef void new_head(const TopC* t, int w, int* losses) noexcept nogil:
+    """Let w, the next item or ROOT, become the head of the tree, whatever its head is now."""
+    cdef const SpanC* span = t.span
+    cdef int i, j, child
+    for j in range(t.b, span.size + 1):
+        losses[j] = t.wrong[j]
+    for i in range(t.n):
+        if span.head[t.items[i]] == w:
+            for j in range(t.b, span.size + 1):
+                losses[j] = min(losses[j], t.by_item[i * (span.size + 1) + j] + t.offset[i])
+    for i in range(t.n_children):
+        child = t.children[i]
+        for j in range(child + 1, span.size + 1):
+            losses[j] = min(losses[j], t.by_word[child] + row(span, RIGHT, j)[child])
 
 
-cdef void head_in_buffer(
-    const SpanC* span, const GoldC* gold, int b, const int* items, int n_items,
-    const int* by_item, const int* offset, int* by_word, int* wrong
-) noexcept nogil:
+cdef void head_in_buffer(TopC* t, const GoldC* gold) noexcept nogil:
     """Let words of the buffer become the head of the tree, and fill ``wrong``."""
+    cdef const SpanC* span = t.span
     cdef int width = span.size + 1
+    cdef int b = t.b
     cdef int i, j, k, c, w, best
     for j in range(b, span.size + 1):
         best = INFINITY
-        for i in range(n_items):
-            best = min(best, by_item[i * width + j] + offset[i] + known(span, items[i]))
+        for i in range(t.n):
+            best = min(
+                best, t.by_item[i * width + j] + t.offset[i] + known(span, t.items[i])
+            )
         for k in range(b, j):
-            best = min(best, by_word[k] + row(span, RIGHT, j)[k] + known(span, span.first + k))
-        wrong[j] = best
+            best = min(best, t.by_word[k] + row(span, RIGHT, j)[k] + known(span, span.first + k))
+        t.wrong[j] = best
         if j == span.size:
             return
         w = span.first + j
-        best = least_sum(row(span, LEFT, j), wrong, b, j + 1)
-        for i in range(n_items):
-            if span.head[items[i]] == w:
-                best = min(best, offset[i] + least_sum(
-                    row(span, LEFT, j), by_item + i * width, b, j + 1
+        best = least_sum(row(span, LEFT, j), t.wrong, b, j + 1)
+        for i in range(t.n):
+            if span.head[t.items[i]] == w:
+                best = min(best, t.offset[i] + least_sum(
+                    row(span, LEFT, j), t.by_item + i * width, b, j + 1
                 ))
         for c in range(gold.child_offset[w], gold.child_offset[w + 1]):
             k = gold.children[c] - span.first
@@ -232,5 +239,5 @@ cdef void head_in_buffer(
                 break
             if span.head[w - j + k] == w:
                 for i in range(k + 1, j + 1):
-                    best = min(best, by_word[k] + row(span, RIGHT, i)[k] + row(span, LEFT, j)[i])
-        by_word[j] = min(by_word[j], best)
+                    best = min(best, t.by_word[k] + row(span, RIGHT, i)[k] + row(span, LEFT, j)[i])
+        t.by_word[j] = min(t.by_word[j], best)

@@ -74,30 +74,40 @@ cdef void fill_row(
         )
 
 
+cdef struct TopC:       # what words are pushed upon, and the fewest errors so far, by place
+    int b               # place of the first word of the buffer
+    int x               # the top of the stack: an item, ROOT, or NONE
+    bint lowest         # nothing is below it
+    int[MAX_WORDS] children        # its gold dependents in the buffer
+    int n_children
+    int[MAX_WORDS + 1] inside      # where the place is at the front
+    int* losses         # where the sentence ends before it
+
+
 cdef void extend(
-    const SystemC* system, const GoldC* gold, const SpanC* span, int b, int x, bint lowest,
-    const int* children, int n_children, int* inside, int* losses
+    const SystemC* system, const GoldC* gold, const SpanC* span, TopC* t
 ) noexcept nogil:
-    """Push words upon x, the top of the stack, and let them leave. lowest: x is ROOT, or nothing.
-    children: its gold dependents. inside and losses: the fewest errors where the place is at the
-    front, and at the sentence's end."""
+    """Push words upon the top of the stack, and let them leave."""
+    cdef int* inside = t.inside
+    cdef int* losses = t.losses
+    cdef const int* children = t.children
     cdef int[MAX_WORDS] roots
-    cdef int n_inside = 0 if x == gold.n and system.single_root else n_children
+    cdef int n_inside = 0 if t.x == gold.n and system.single_root else t.n_children
     cdef int n_roots = 0
     cdef int j, i
-    if lowest:
-        n_roots = find_children(gold, span, b, gold.n, roots)
-    for j in range(b + 1, span.size):
-        inside[j] = min(inside[j], least_sum(row(span, INSIDE_WRONG, j), inside, b, j))
+    if t.lowest:
+        n_roots = find_children(gold, span, t.b, gold.n, roots)
+    for j in range(t.b + 1, span.size):
+        inside[j] = min(inside[j], least_sum(row(span, INSIDE_WRONG, j), inside, t.b, j))
         for i in range(n_inside):
             if children[i] >= j:
                 break
             inside[j] = min(inside[j], row(span, INSIDE, j)[children[i]] + inside[children[i]])
-    for j in range(b + 1, span.size + 1):
+    for j in range(t.b + 1, span.size + 1):
         if not span.may_end[j]:
             continue
-        losses[j] = min(losses[j], least_sum(row(span, AT_END_WRONG, j), inside, b, j))
-        for i in range(n_children):
+        losses[j] = min(losses[j], least_sum(row(span, AT_END_WRONG, j), inside, t.b, j))
+        for i in range(t.n_children):
             if children[i] >= j:
                 break
             losses[j] = min(losses[j], row(span, AT_END, j)[children[i]] + inside[children[i]])
@@ -108,54 +118,50 @@ cdef void extend(
 
 
 cdef void pop_item(
-    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v,
-    int i, int* inside, int* losses
+    const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int i, TopC* t
 ) noexcept nogil:
     """Let the i-th stack item leave, the top one; before that, push words upon it, unless it has
     nothing to wait for: then they can as well be pushed upon the one beneath."""
-    cdef int[MAX_WORDS] children
-    cdef int b = v.b - span.first
     cdef int w = stack_item(s, v, i)
-    cdef int n_children = find_children(gold, span, b, w, children)
     cdef int head = gold.head[w] - span.first      # its place
     cdef int wrong = span.form.leave(s, gold, v, i, NONE)
     cdef int at_end = span.form.leave(s, gold, v, i, gold.n)
     cdef int j
-    cdef bint waits = b <= head < span.size and gold.head[w] < gold.n
-    if n_children or waits or at_end < wrong:
-        extend(s.system, gold, span, b, w, False, children, n_children, inside, losses)
-    for j in range(b, span.size):
-        if inside[j] < INFINITY:
+    cdef bint waits = t.b <= head < span.size and gold.head[w] < gold.n
+    t.x = w
+    t.n_children = find_children(gold, span, t.b, w, t.children)
+    if t.n_children or waits or at_end < wrong:
+        extend(s.system, gold, span, t)
+    for j in range(t.b, span.size):
+        if t.inside[j] < INFINITY:
             if waits and j == head:
-                inside[j] += span.form.leave(s, gold, v, i, gold.head[w])
+                t.inside[j] += span.form.leave(s, gold, v, i, gold.head[w])
             else:
-                inside[j] += wrong
-    for j in range(b, span.size + 1):
-        if losses[j] < INFINITY:
-            losses[j] += at_end
+                t.inside[j] += wrong
+    for j in range(t.b, span.size + 1):
+        if t.losses[j] < INFINITY:
+            t.losses[j] += at_end
 
 
 cdef void leaving_losses(
     const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
     """losses[e] is filled where the sentence may end before place e."""
-    cdef int[MAX_WORDS + 1] inside
-    cdef int[MAX_WORDS] children
-    cdef int b = v.b - span.first
-    cdef int x = NONE
-    cdef int n_children = 0
-    cdef int bottom = 0
+    cdef TopC t
+    cdef int bottom = span.form.root_first
     cdef int i
-    if span.form.root_first:
-        bottom = 1
-        x = gold.n
-        n_children = find_children(gold, span, b, x, children)
-    for i in range(b, span.size + 1):
-        inside[i] = INFINITY
+    t.b = v.b - span.first
+    t.losses = losses
+    t.lowest = False
+    for i in range(t.b, span.size + 1):
+        t.inside[i] = INFINITY
         losses[i] = INFINITY
-    inside[b] = 0
-    if span.may_end[b]:
-        losses[b] = 0
+    t.inside[t.b] = 0
+    if span.may_end[t.b]:
+        losses[t.b] = 0
     for i in range(height(v) - 1, bottom - 1, -1):
-        pop_item(s, gold, span, v, i, inside, losses)
-    extend(s.system, gold, span, b, x, True, children, n_children, inside, losses)
+        pop_item(s, gold, span, v, i, &t)
+    t.lowest = True
+    t.x = gold.n if bottom else NONE
+    t.n_children = find_children(gold, span, t.b, gold.n, t.children) if bottom else 0
+    extend(s.system, gold, span, &t)

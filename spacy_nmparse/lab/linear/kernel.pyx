@@ -16,7 +16,7 @@ import numpy
 
 from libc.math cimport exp, fabs, fmaxf, fminf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from spacy_nmparse.lab.linear.templates cimport (
@@ -27,6 +27,7 @@ from spacy_nmparse.lab.linear.templates cimport (
 )
 from spacy_nmparse.layers.kernels cimport nmp_sum_rows
 from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.table cimport (
@@ -332,9 +333,56 @@ cdef inline void penalize(float* weight, float* taken, float penalty) noexcept n
     taken[0] += weight[0] - before
 
 
+cdef int keep_frequent(
+    const uint32_t[::1] features, int64_t first, int64_t last, uint8_t[::1] counts, int min_count,
+    uint32_t* kept
+) noexcept nogil:
+    """Count the features first .. last - 1; keep those that were seen often enough. Returns how
+    many these are."""
+    cdef int64_t i
+    cdef Py_ssize_t place
+    cdef int n = 0
+    for i in range(first, last):
+        place = features[i]
+        if counts[place] < 255:
+            counts[place] += 1
+        if counts[place] >= min_count:
+            kept[n] = features[i]
+            n += 1
+    return n
+
+
+cdef void find_gradients(
+    const float[::1] weights, const uint32_t* kept, int n_kept, const int[::1] classes,
+    int64_t first, int64_t last, double[::1] gradients
+) noexcept nogil:
+    """The gradient of -log P(right) by the score of each of the classes first .. last - 1."""
+    cdef double top = -1e30
+    cdef double all = 0
+    cdef double right = 0
+    cdef double share
+    cdef int64_t j
+    cdef int i
+    for j in range(first, last):
+        gradients[j] = 0
+        for i in range(n_kept):
+            gradients[j] += weights[kept[i] + class_in(classes[j])]
+        top = max(top, gradients[j])
+    for j in range(first, last):
+        gradients[j] = exp(gradients[j] - top)
+        all += gradients[j]
+        if classes[j] >= 0:
+            right += gradients[j]
+    for j in range(first, last):
+        share = gradients[j]
+        gradients[j] = share / all
+        if classes[j] >= 0:
+            gradients[j] -= share / right if right > 0 else 1
+
+
 def learn_examples(
-    float[::1] weights, float[::1] taken, uint8_t[::1] counts, int64_t time, float penalty,
-    lessons, float rate, float l1, int min_count
+    float[::1] weights, float[::1] taken, uint8_t[::1] counts, so_far, lessons, float rate,
+    float l1, int min_count
 ):
     """Learn from configurations, one after the other, by gradients of
 
@@ -348,15 +396,13 @@ def learn_examples(
         weights: float32 (size,), changed in place.
         taken: float32 (size,): what penalties have added to each weight; changed in place.
         counts: uint8 (size,): how often each feature was seen, up to 255; changed in place.
-        time: examples before these.
-        penalty: what a weight could have had of it by then.
+        so_far: (time, penalty): examples before these, and what a weight could have had by then.
         lessons: ``Lessons``, configurations.
         rate: learning rate of the first example; it falls as 1 / (1 + time / HALF).
         l1: the penalty for each example.
         min_count: features that were not seen so often have no weights.
 
-    Returns:
-        (time, penalty) after the examples.
+    Returns (time, penalty) after the examples.
 
     Raises:
         ValueError: a configuration has more features than templates can have.
@@ -364,56 +410,35 @@ def learn_examples(
     cdef const LessonC[::1] records = lessons.records
     cdef const uint32_t[::1] features = lessons.features
     cdef const int[::1] classes = lessons.classes
-    cdef double[::1] share = numpy.empty(max(1, classes.shape[0]), dtype="float64")
+    cdef double[::1] gradients = numpy.empty(max(1, classes.shape[0]), dtype="float64")
     cdef uint32_t[MAX_TEMPLATES] kept
+    cdef int64_t time = so_far[0]
+    cdef float penalty = so_far[1]
     cdef Py_ssize_t e, place
     cdef int64_t i, j, first, first_class
-    cdef int n_kept, which
-    cdef double top, all, right, gradient
+    cdef int n_kept
     cdef float now
+    first = first_class = 0
     for e in range(records.shape[0]):
         if records[e].features - (records[e - 1].features if e else 0) > MAX_TEMPLATES:
             raise ValueError(f"A configuration has at most {MAX_TEMPLATES} features.")
     with nogil:
         for e in range(records.shape[0]):
-            first = records[e - 1].features if e else 0
-            first_class = records[e - 1].classes if e else 0
-            n_kept = 0
-            for i in range(first, records[e].features):
-                place = features[i]
-                if counts[place] < 255:
-                    counts[place] += 1
-                if counts[place] >= min_count:
-                    kept[n_kept] = features[i]
-                    n_kept += 1
-            top = -1e30
-            for j in range(first_class, records[e].classes):
-                which = class_in(classes[j])
-                share[j] = 0
-                for i in range(n_kept):
-                    share[j] += weights[kept[i] + which]
-                top = max(top, share[j])
-            all = 0
-            right = 0
-            for j in range(first_class, records[e].classes):
-                share[j] = exp(share[j] - top)
-                all += share[j]
-                if classes[j] >= 0:
-                    right += share[j]
+            n_kept = keep_frequent(features, first, records[e].features, counts, min_count, kept)
+            find_gradients(
+                weights, kept, n_kept, classes, first_class, records[e].classes, gradients
+            )
             now = rate / (1 + time / <float>HALF)
             penalty += now * l1
             time += 1
             for j in range(first_class, records[e].classes):
-                which = class_in(classes[j])
-                gradient = share[j] / all
-                if classes[j] >= 0:
-                    gradient -= share[j] / right if right > 0 else 1
-                if fabs(gradient) < LEAST:
+                if fabs(gradients[j]) < LEAST:
                     continue
                 for i in range(n_kept):
-                    place = kept[i] + which
-                    weights[place] -= <float>(now * gradient)
+                    place = kept[i] + class_in(classes[j])
+                    weights[place] -= <float>(now * gradients[j])
                     penalize(&weights[place], &taken[place], penalty)
+            first, first_class = records[e].features, records[e].classes
     return time, penalty
 
 
@@ -506,17 +531,13 @@ cdef class LinearScorerKernel(Scorer):
         self.s.n_labels = system.c.n_labels
         self.s.n_blocks = max(blocks) + 1
         self.s.system = &system.c
+        for i in range(system.c.n_moves):
+            self.s.block[i] = blocks[i]
+        self.s.noted_block = NONE if system.c.noted_arc == NONE else blocks[system.c.noted_arc]
         self.s.root_label = NONE
         if system.c.root_labels != NULL and system.root_mask.count(1) == 1:
             self.s.root_label = system.root_mask.index(1)
-        for i in range(system.c.n_moves):
-            self.s.block[i] = blocks[i]
-        self.s.noted_block = NONE
-        if system.c.noted_arc != NONE:
-            self.s.noted_block = blocks[system.c.noted_arc]
-        self.s.sums = <float*>calloc(self.s.stride, sizeof(float))
-        if self.s.sums == NULL:
-            raise MemoryError("No memory for the scores of a configuration.")
+        self.s.sums = <float*>allocate(self.s.stride, sizeof(float))
         self.c.self = &self.s
         self.c.n_labels = self.s.n_labels
         self.c.label_stride = self.s.n_labels
@@ -528,10 +549,8 @@ cdef class LinearScorerKernel(Scorer):
         self.c.score_noted = score_noted
         self.c.keep = keep_configuration
         self.c.recall = recall
-        if logistic:
-            self.c.note_example = note_example
-        else:
-            self.c.note_example = count_example
+        self.c.note_example = note_example if logistic else count_example
+        if not logistic:
             self.c.add = add
 
     def __dealloc__(self):

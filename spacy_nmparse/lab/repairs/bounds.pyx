@@ -31,7 +31,7 @@ word that goes back is attached at once, and loses a head that is still to come:
 for each word that has to choose between its head and its dependents on the stack.
 """
 from spacy_nmparse.lab.repairs.options cimport has_repairs, revised
-from spacy_nmparse.systems.arc_eager_exact cimport inner, lost_if_popped
+from spacy_nmparse.systems.arc_eager_exact cimport eager_inner, lost_if_popped
 from spacy_nmparse.systems.arc_eager_options cimport eager
 from spacy_nmparse.systems.errors cimport arc_error, label_ok
 from spacy_nmparse.systems.gold cimport children_from, far_end
@@ -217,7 +217,7 @@ cdef int inverted_saved(
     if g == s.n:
         n += by_root
         if by_root and s.system.single_root and not eager(s).nonmonotonic_reduce:
-            return n  # h may stay on the stack to the end, see ``inner``
+            return n  # h may stay on the stack to the end, see ``eager_inner``
     elif g == h:
         n -= label_ok(gold, w, s.label[w])
     elif g > h and g >= s.b:
@@ -281,7 +281,7 @@ cdef int n_saved(
     if revised(s).decoupled_repairs:
         return n_revised(s, gold, v, e, longer)
     cdef WordsC words = look_ahead(s, gold, e)
-    # What is lost then depends on more, see ``inner``: count all that repairs might save.
+    # What is lost then depends on more, see ``eager_inner``: count all that repairs might save.
     cdef bint kept = s.system.single_root and not eager(s).nonmonotonic_reduce
     cdef int n = 0
     cdef int w, g
@@ -386,7 +386,7 @@ cdef BoundsC still_lost(const StateC* s, const GoldC* gold, const ViewC* v, int 
     if revised(s).unshift or s.n_rebuffer > 0:
         bounds = unshifted(s, gold, e)
     else:
-        lost = inner(s, gold, v, e)
+        lost = eager_inner(s, gold, v, e)
         bounds = from_to(lost, lost)
     if has_repairs(s):
         bounds.low -= n_saved(s, gold, v, e, False)

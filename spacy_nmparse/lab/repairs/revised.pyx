@@ -64,7 +64,7 @@ cdef int unshifted_dependent(const StateC* s, int k) noexcept nogil:
     return NONE if revised(s).unshift else reduced_dependent(s, k)
 
 
-cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+cdef bint revised_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
     return words_alike(a, b, first) and revised_word(a) == revised_word(b)
 
 
@@ -166,7 +166,7 @@ cdef class RevisedArcEager(ArcEager):
             "max_search_states": max_search_states,
         })
         self.texts.update(revised_glossary(self.options))
-        self.c.alike = alike
+        self.c.alike = revised_alike
         self.c.loss = loss
         self.c.costs = revised_costs
         if wanted or unshift:

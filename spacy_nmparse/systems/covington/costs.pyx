@@ -7,9 +7,9 @@ from spacy_nmparse.systems.covington.lists cimport N_LAMBDA1, item, marks, n_ite
 from spacy_nmparse.systems.covington.loss cimport (
     behind,
     fresh_marks,
-    inner,
+    list_inner,
     missed_starts,
-    rest,
+    list_rest,
     sentence_end,
 )
 from spacy_nmparse.systems.covington.views cimport (
@@ -152,9 +152,9 @@ cdef int one_cost(
     cdef int name = s.system.moves[move].name
     cdef int after
     if name == BREAK:
-        after = inner(s, gold, &v, s.b) + missed_starts(gold, &v)
+        after = list_inner(s, gold, &v, s.b) + missed_starts(gold, &v)
         after += behind(s.system, gold, s.b) + (gold.sent_start[s.b] == 0)
-        return after - rest(s, gold, &before)
+        return after - list_rest(s, gold, &before)
     if name == SHIFT:
         v.b += 1
         v.n_lambda1 = n_items(s) + 1
@@ -164,7 +164,7 @@ cdef int one_cost(
         v = with_arc(s, k, s.b, item(s, k), label)
     else:
         v = with_arc(s, k, item(s, k), s.b, label)
-    return rest(s, gold, &v) - rest(s, gold, &before)
+    return list_rest(s, gold, &v) - list_rest(s, gold, &before)
 
 
 cdef void costs_by_views(
@@ -184,21 +184,64 @@ cdef void costs_by_views(
 
 # All at once.
 
+cdef struct ArcsC:      # what all arcs with j have in common
+    ListViewC v         # the configuration, once j has been compared with a word
+    int e               # where its sentence ends
+    int base            # what that comparison costs
+    bint taken          # single_root, and ROOT has a child
+    int roots           # single_root: words that can still become the child of ROOT they should be
+    int place_j         # of j's gold head, if that arc is pending and in lambda1; else 0
+
+
+cdef inline ArcsC arcs_with_j(const StateC* s, const GoldC* gold) noexcept nogil:
+    cdef ListViewC before = list_view(s)
+    cdef int j = s.b
+    cdef ArcsC a
+    a.v = before
+    a.v.touched = True
+    a.e = sentence_end(s, gold, &a.v)
+    a.base = list_rest(s, gold, &a.v) - list_rest(s, gold, &before)
+    mark_paths(s, gold, &a.v, a.e)
+    a.taken = s.system.single_root and root_child(s) != NONE
+    a.roots = n_open_roots(s, gold, &a.v, a.e, a.taken) if s.system.single_root else 0
+    a.place_j = 0
+    if gold.head[j] != NONE and gold.head[j] < j and is_pending(s, gold, &a.v, j, a.e):
+        a.place_j = lambda1_place(s, gold.head[j])
+    return a
+
+
+cdef inline int arc_cost(
+    const StateC* s, const GoldC* gold, const ArcsC* a, int k, int h, int d
+) noexcept nogil:
+    """What the arc from h to d, one of them j and the other i_k, costs besides ``base``, without
+    its label: d's gold head; ROOT, if it could be had; the arc the other way round; and cycles."""
+    cdef bint left = d != s.b
+    cdef int g = gold.head[d]
+    cdef int cost = 0
+    if left:
+        cost += k == a.place_j
+    elif h != s.n:
+        cost += gold.head[h] == s.b and s.head[h] == NONE
+    if g == s.n and h != s.n:
+        if root_is_open(s, gold, &a.v, d, a.taken):
+            cost += not s.system.single_root or a.roots < 2
+    elif g != h:
+        if left or a.place_j == 0 or a.place_j > k:
+            cost += is_pending(s, gold, &a.v, d, a.e)
+        cost += h == s.n and s.system.single_root and a.roots > 0
+    return cost + cycles_closed(s, gold, k, left, a.place_j)
+
+
 cdef void list_costs(
     const StateC* s, const GoldC* gold, int push_label, bint exact, CandidateC* candidates, int n
 ) noexcept nogil:
     """cost and cost_other of each candidate."""
-    cdef ListViewC before = list_view(s)
-    cdef ListViewC v = before
+    cdef ArcsC a
     cdef int j = s.b
-    cdef int roots = 0
     cdef int lost = 0       # pending arcs between j and i_1 .. i_m
     cdef int m = 0
-    cdef int place_j = 0    # of j's gold head, if that arc is pending and in lambda1
-    cdef bint taken = False
     cdef bint ready = False
-    cdef bint left
-    cdef int number, e, i, h, d, g, k, base, cost, root_cost
+    cdef int number, i
     cdef CandidateC* c
     if s.system.nonmonotonic or j >= s.n or (
         s.system.single_root and s.system.segment and gold.unknown_starts
@@ -213,41 +256,17 @@ cdef void list_costs(
             continue
         if not ready:
             ready = True
-            v.touched = True
-            e = sentence_end(s, gold, &v)
-            base = rest(s, gold, &v) - rest(s, gold, &before)
-            mark_paths(s, gold, &v, e)
-            if s.system.single_root:
-                taken = root_child(s) != NONE
-                roots = n_open_roots(s, gold, &v, e, taken)
-            if gold.head[j] != NONE and gold.head[j] < j and (is_pending(s, gold, &v, j, e)):
-                place_j = lambda1_place(s, gold.head[j])
-        h, d, k = c.head, c.dependent, c.k
-        left = d != j
-        if m >= k:  # RIGHT-ARCs begin
+            a = arcs_with_j(s, gold)
+        if m >= c.k:  # RIGHT-ARCs begin
             m = 0
             lost = 0
-        while m < k - 1:
+        while m < c.k - 1:
             m += 1
             i = item(s, m)
-            lost += (gold.head[i] == j and s.head[i] == NONE) + (m == place_j)
-        # What d loses: its gold head; ROOT, if it could be had; and the arc the other way round.
-        g = gold.head[d]
-        root_cost = not s.system.single_root or roots < 2
-        cost = base + lost
-        if left:
-            cost += k == place_j
-        elif h != s.n:
-            cost += gold.head[h] == j and s.head[h] == NONE
-        if g == s.n and h != s.n:
-            if root_is_open(s, gold, &v, d, taken):
-                cost += root_cost
-        elif g != h:
-            if left or place_j == 0 or place_j > k:
-                cost += is_pending(s, gold, &v, d, e)
-            cost += h == s.n and s.system.single_root and roots > 0
-        cost += cycles_closed(s, gold, k, left, place_j)
-        c.cost_other = cost + (g == h and gold.label[d] != NONE)
-        c.cost = cost
-        if not label_fits(s.system, h == s.n, gold.label[d]):
+            lost += (gold.head[i] == j and s.head[i] == NONE) + (m == a.place_j)
+        c.cost = a.base + lost + arc_cost(s, gold, &a, c.k, c.head, c.dependent)
+        c.cost_other = c.cost + (
+            gold.head[c.dependent] == c.head and gold.label[c.dependent] != NONE
+        )
+        if not label_fits(s.system, c.head == s.n, gold.label[c.dependent]):
             c.cost = c.cost_other

@@ -55,6 +55,7 @@ from spacy_nmparse.systems.table cimport (
 
 from spacy_nmparse.systems.headless import first_label, hang
 from spacy_nmparse.systems.parts import ROOT, Items
+from spacy_nmparse.systems.reach import within
 
 
 cdef int item_end(const StateC* s, int k) noexcept nogil:
@@ -222,16 +223,16 @@ cdef int nth_item(const StateC* s, int k) noexcept nogil:
     return item(s, k) if k <= s.numbers[N_LAMBDA1] else NONE
 
 
-cdef void start(StateC* s) noexcept nogil:
+cdef void list_start(StateC* s) noexcept nogil:
     s.n_own = N_ARRAYS
     s.numbers[N_LAMBDA1] = s.system.explicit_root
 
 
-cdef bint alike(const StateC* a, const StateC* b, int first) noexcept nogil:
+cdef bint list_alike(const StateC* a, const StateC* b, int first) noexcept nogil:
     return words_alike(a, b, first) and a.numbers[N_LAMBDA1] == b.numbers[N_LAMBDA1]
 
 
-cdef void focus(StateC* s, int a, int b) noexcept nogil:
+cdef void list_focus(StateC* s, int a, int b) noexcept nogil:
     """The later word is j, and all items before it are in lambda1."""
     s.b = max(a, b)
     s.numbers[N_LAMBDA1] = n_items(s)
@@ -292,9 +293,9 @@ cdef class ListSystem(MoveTable):
         self.c.own = &self.own
         self.c.nonmonotonic = own["nonmonotonic"]
         self.c.explicit_root = own["explicit_root"]
-        self.c.start = start
-        self.c.alike = alike
-        self.c.focus = focus
+        self.c.start = list_start
+        self.c.alike = list_alike
+        self.c.focus = list_focus
         self.c.item = nth_item
         self.c.loss = list_loss
         self.c.costs = list_costs
@@ -329,7 +330,7 @@ cdef class ListSystem(MoveTable):
 
     def within_reach(self, gold):
         """As ``TransitionSystem.within_reach``: without the arcs that are too long."""
-        return gold.within(self.own.max_length) if self.own.max_length else (gold, 0)
+        return within(gold, self.own.max_length) if self.own.max_length else (gold, 0)
 
     def hang_headless(self, heads, labels, starts):
         """As ``TransitionSystem.hang_headless``."""

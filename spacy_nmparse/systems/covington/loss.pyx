@@ -148,7 +148,7 @@ cdef int n_cut(const StateC* s, const GoldC* gold, const ListViewC* v, int e) no
     return cut
 
 
-cdef int inner(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
+cdef int list_inner(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
     """Words from the start of the sentence that lose their gold head when it ends before e."""
     cdef int n = gold.n
     cdef int loss = 0
@@ -249,10 +249,10 @@ cdef int missed_starts(const GoldC* gold, const ListViewC* v) noexcept nogil:
     return missed
 
 
-cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil:
+cdef int list_rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept nogil:
     """The part of the loss that lies in the current sentence and behind it."""
     cdef int e = sentence_end(s, gold, v)
-    cdef int loss = inner(s, gold, v, e)
+    cdef int loss = list_inner(s, gold, v, e)
     if s.system.segment:
         loss += missed_starts(gold, v)
         if v.start < v.b < gold.n and not starts_here(s, v):
@@ -264,7 +264,7 @@ cdef int rest(const StateC* s, const GoldC* gold, const ListViewC* v) noexcept n
 
 cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     cdef ListViewC v = list_view(s)
-    cdef int loss = rest(s, gold, &v) + decided_starts(s, gold)
+    cdef int loss = list_rest(s, gold, &v) + decided_starts(s, gold)
     cdef int first
     cdef int end = s.start
     while end > 0:  # the sentences that BREAK has closed
@@ -274,6 +274,6 @@ cdef int list_loss(const StateC* s, const GoldC* gold) noexcept nogil:
         v.start = first
         v.b = end
         v.n_lambda1 = 0
-        loss += inner(s, gold, &v, end)
+        loss += list_inner(s, gold, &v, end)
         end = first
     return loss

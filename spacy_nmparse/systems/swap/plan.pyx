@@ -1,17 +1,20 @@
 """Plans for what is left of a sentence: a tree, a projective order, and the EAGER walk to it.
 
-The items of a configuration, ROOT and the words without a head, stand in a sequence: the stack from
-its bottom up, then the buffer. SWAP exchanges neighbours of it that are in text order, at the top
-of the stack; so items that are out of text order can never be exchanged again.
+The items of a configuration are ROOT and the words without a head. They form a sequence: the stack
+from its bottom up, then the buffer. SWAP exchanges two neighbours at the top of the stack that are
+in text order. So two items that are out of text order can never be exchanged again.
 
-A plan is made for the sequence as it is: each item keeps its gold head if that is an item, too;
-others get a head that makes no new crossing (complete_tree). The projective order is the in-order
-traversal of that tree, siblings and head in the order of the sequence, or as words that are out of
-text order demand (make_order). The walk (follow) is Algorithm 1 of Björkelund & Nivre (2015), that
-is, EAGER with the plan's order. If it comes to an end, all wanted heads are right. If it gets
-stuck, it SWAPs S0 down to its head, with a new order from there on; if that cannot be, it makes the
-arc that loses least. What it loses can be too much: improve searches for a better way, a bounded
-number of configurations far.
+A plan has four parts:
+
+  tree   make_tree, complete_tree: an item keeps its gold head if that is an item; another item gets
+         a head that makes no new crossing.
+  order  make_order: the in-order traversal of the tree. Siblings and head stand as in the sequence,
+         or as items that are out of text order demand (ties).
+  walk   follow: Algorithm 1 of Björkelund & Nivre (2015), EAGER with this order. A walk that comes
+         to the end gives all items their wanted heads. Where it gets stuck, it SWAPs S0 down to its
+         head and makes a new order from there; if it cannot, it makes the arc that loses least.
+  search improve: where the walk loses heads, it looks for a derivation that loses fewer, through at
+         most MAX_TRIALS configurations.
 """
 from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end
@@ -344,6 +347,104 @@ cdef bint dig(PlanC* p, int n_stack, const int* head, const int* wanted) noexcep
     return True
 
 
+cdef struct WalkC:
+    const int* head
+    const int* order
+    const int* wanted
+    int n_stack
+    int n_waiting
+    int following      # place of the next item of the buffer
+
+
+cdef inline void begin_walk(PlanC* p, WalkC* t) noexcept nogil:
+    """Begin where the plan's sequence has its stack end."""
+    cdef int i
+    t.n_stack = p.n_stack
+    t.n_waiting = 0
+    t.following = p.n_stack
+    for i in range(p.size):
+        p.pending[p.seq[i]] = 0
+    for i in range(1, p.size):
+        if counts(t.wanted, p.seq[i]):
+            p.pending[t.head[p.seq[i]]] += 1
+    for i in range(t.n_stack):
+        p.stack[i] = p.seq[i]
+
+
+cdef inline int ready(const SystemC* system, const PlanC* p, const WalkC* t) noexcept nogil:
+    """S1 or S0, if it has all its dependents and the other one is its head; or NONE."""
+    cdef int s0 = p.stack[t.n_stack - 1]
+    cdef int s1 = p.stack[t.n_stack - 2] if t.n_stack > 1 else NONE
+    cdef bint may_root = not system.single_root or (
+        t.n_waiting == 0 and t.following == p.size
+    )
+    if t.n_stack > 2 and p.pending[s1] == 0 and (t.head[s1] == s0 or not counts(t.wanted, s1)):
+        return s1
+    if t.n_stack > 1 and p.pending[s0] == 0 and (t.n_stack > 2 or may_root) and (
+        t.head[s0] == s1 or not counts(t.wanted, s0)
+    ):
+        return s0
+    return NONE
+
+
+cdef inline bint swap_or_shift(PlanC* p, WalkC* t) noexcept nogil:
+    """SWAP, where S0 is before S1 in the order; else SHIFT. False: neither is possible."""
+    cdef int s0 = p.stack[t.n_stack - 1]
+    cdef int s1 = p.stack[t.n_stack - 2] if t.n_stack > 1 else NONE
+    if t.order != NULL and t.n_stack > 2 and t.order[s0] < t.order[s1] and s1 < s0:
+        t.n_stack -= 1
+        p.stack[t.n_stack - 1] = s0
+        p.waiting[t.n_waiting] = s1
+        t.n_waiting += 1
+        count(p, SWAP)
+        return True
+    if t.n_waiting:
+        t.n_waiting -= 1
+        p.stack[t.n_stack] = p.waiting[t.n_waiting]
+    elif t.following < p.size:
+        p.stack[t.n_stack] = p.seq[t.following]
+        t.following += 1
+    else:
+        return False
+    t.n_stack += 1
+    count(p, SHIFT)
+    return True
+
+
+cdef inline int loses_least(const PlanC* p, const WalkC* t) noexcept nogil:
+    """S1 or S0, whose arc to the other one loses fewer heads."""
+    cdef int s0 = p.stack[t.n_stack - 1]
+    cdef int s1 = p.stack[t.n_stack - 2] if t.n_stack > 1 else NONE
+    if t.n_stack > 2 and (
+        t.wanted[s1] * (t.head[s1] != s0) + p.pending[s1]
+        < t.wanted[s0] * (t.head[s0] != s1) + p.pending[s0]
+    ):
+        return s1
+    return s0
+
+
+cdef inline int make_arc(PlanC* p, WalkC* t, int popped) noexcept nogil:
+    """Make the arc into S0 or S1. Returns the wanted heads that are lost."""
+    cdef int s0 = p.stack[t.n_stack - 1]
+    cdef int s1 = p.stack[t.n_stack - 2] if t.n_stack > 1 else NONE
+    cdef int lost = 0
+    cdef int i, w
+    count(p, RIGHT_ARC if popped == s0 else LEFT_ARC)
+    if counts(t.wanted, popped):
+        p.pending[t.head[popped]] -= 1
+        lost += t.head[popped] != (s1 if popped == s0 else s0)
+    if p.pending[popped]:
+        lost += p.pending[popped]
+        for i in range(t.n_stack):
+            w = p.stack[i]
+            if w != p.n and t.wanted[w] and t.head[w] == popped:
+                p.wanted[w] = 0
+    t.n_stack -= 1
+    if popped != s0:
+        p.stack[t.n_stack - 1] = s0
+    return lost
+
+
 cdef int follow(
     const SystemC* system, PlanC* p, const int* head, const int* order, const int* wanted
 ) noexcept nogil:
@@ -352,85 +453,27 @@ cdef int follow(
     wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck, as with
     p.strict. order NULL: it does so, too, and never SWAPs.
     """
+    cdef WalkC t
     cdef int lost = 0
-    cdef int n_stack = NONE
-    cdef int n_waiting, following
-    cdef bint may_root
-    cdef int i, s0, s1, popped, onto
+    cdef int popped
+    t.head, t.order, t.wanted = head, order, wanted
     p.n_moves = 0
     p.move = NONE
-    while True:
-        if n_stack == NONE:
-            n_stack = p.n_stack
-            n_waiting = 0
-            following = p.n_stack
-            for i in range(p.size):
-                p.pending[p.seq[i]] = 0
-            for i in range(1, p.size):
-                if counts(wanted, p.seq[i]):
-                    p.pending[head[p.seq[i]]] += 1
-            for i in range(n_stack):
-                p.stack[i] = p.seq[i]
-        if n_waiting == 0 and n_stack <= 2 and following >= p.unread:
-            return lost  # from here on every tree can be built
-        s0 = p.stack[n_stack - 1]
-        s1 = p.stack[n_stack - 2] if n_stack > 1 else NONE
-        may_root = not system.single_root or (n_waiting == 0 and following == p.size)
-        popped = NONE
-        onto = s0
-        if n_stack > 2 and p.pending[s1] == 0 and (head[s1] == s0 or not counts(wanted, s1)):
-            popped = s1
-        elif n_stack > 1 and p.pending[s0] == 0 and (n_stack > 2 or may_root) and (
-            head[s0] == s1 or not counts(wanted, s0)
-        ):
-            popped = s0
-        elif order != NULL and n_stack > 2 and order[s0] < order[s1] and s1 < s0:
-            n_stack -= 1
-            p.stack[n_stack - 1] = s0
-            p.waiting[n_waiting] = s1
-            n_waiting += 1
-            count(p, SWAP)
-            continue
-        elif n_waiting:
-            n_waiting -= 1
-            p.stack[n_stack] = p.waiting[n_waiting]
-            n_stack += 1
-            count(p, SHIFT)
-            continue
-        elif following < p.size:
-            p.stack[n_stack] = p.seq[following]
-            n_stack += 1
-            following += 1
-            count(p, SHIFT)
-            continue
-        if popped == NONE:  # stuck
+    begin_walk(p, &t)
+    while t.n_waiting or t.n_stack > 2 or t.following < p.unread:  # else any tree can be built
+        popped = ready(system, p, &t)
+        if popped == NONE:
+            if swap_or_shift(p, &t):
+                continue
             if wanted == NULL or order == NULL or p.strict:
                 return 1
             p.steady = False
-            if dig(p, n_stack, head, wanted):
-                n_stack = NONE
+            if dig(p, t.n_stack, head, wanted):
+                begin_walk(p, &t)
                 continue
-            popped = s0
-            if n_stack > 2 and (
-                wanted[s1] * (head[s1] != s0) + p.pending[s1]
-                < wanted[s0] * (head[s0] != s1) + p.pending[s0]
-            ):
-                popped = s1
-        if popped == s0:
-            onto = s1
-        count(p, RIGHT_ARC if popped == s0 else LEFT_ARC)
-        if counts(wanted, popped):
-            p.pending[head[popped]] -= 1
-            lost += head[popped] != onto
-        if p.pending[popped]:
-            lost += p.pending[popped]
-            for i in range(n_stack):
-                s1 = p.stack[i]
-                if s1 != p.n and wanted[s1] and head[s1] == popped:
-                    p.wanted[s1] = 0
-        n_stack -= 1
-        if popped != s0:
-            p.stack[n_stack - 1] = s0
+            popped = loses_least(p, &t)
+        lost += make_arc(p, &t, popped)
+    return lost
 
 
 # Where the walk loses heads, a search looks for a better way.

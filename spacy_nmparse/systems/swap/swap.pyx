@@ -69,7 +69,7 @@ from spacy_nmparse.systems.table cimport (
 from spacy_nmparse.systems.arc_standard import TEXTS
 
 
-cdef int rest(const StateC* s, const GoldC* gold, int move) noexcept nogil:
+cdef int planned_rest(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Errors to come after the named move (STAY: from here), on the walk that follows it."""
     cdef PlanC p
     cdef int lost, certain, base
@@ -93,23 +93,23 @@ cdef int swap_loss(const StateC* s, const GoldC* gold) noexcept nogil:
     """By the plan from here, or behind the best move, whichever loses less."""
     if s.system.is_final(s):
         return settled(s, gold)
-    return settled(s, gold) + min(rest(s, gold, STAY), best_rest(s, gold))
+    return settled(s, gold) + min(planned_rest(s, gold, STAY), best_rest(s, gold))
 
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    return gold_breaks(s, gold) + rest(s, gold, SHIFT)
+    return gold_breaks(s, gold) + planned_rest(s, gold, SHIFT)
 
 
 cdef int left_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    return least_error(s, gold, S(s, 0), S(s, 1)) + rest(s, gold, LEFT_ARC)
+    return least_error(s, gold, S(s, 0), S(s, 1)) + planned_rest(s, gold, LEFT_ARC)
 
 
 cdef int right_arc_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    return least_error(s, gold, S(s, 1), S(s, 0)) + rest(s, gold, RIGHT_ARC)
+    return least_error(s, gold, S(s, 1), S(s, 0)) + planned_rest(s, gold, RIGHT_ARC)
 
 
 cdef int break_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    return (gold.sent_start[s.b] == 0) + rest(s, gold, BREAK)
+    return (gold.sent_start[s.b] == 0) + planned_rest(s, gold, BREAK)
 
 
 # SWAP: (S|s1|s0, B, A) => (S|s0, s1|B, A). s1 is not ROOT and before s0 in the text. Lost are heads
@@ -128,7 +128,7 @@ cdef void do_swap(StateC* s, int k, int l, int push_label) noexcept nogil:
 
 
 cdef int swap_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
-    return rest(s, gold, SWAP)
+    return planned_rest(s, gold, SWAP)
 
 
 # The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up

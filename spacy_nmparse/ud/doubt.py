@@ -1,0 +1,50 @@
+"""Parsed sentences, those that a parser doubts first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from spacy_nmparse.terminal import shown
+from spacy_nmparse.ud.conllu import COLUMNS, FORM, ID, MISC, PLUS, Sentence, parts_of, read_rows
+
+SURE = "DepConfidence="
+KNOWN = ("KnownHead=Yes", "Confirmed=Yes")
+#: Comments that hold for the sentences behind them, which are others in a new order.
+PLACES = (PLUS, "newdoc", "newpar", "newdoc id", "newpar id")
+
+
+def by_doubt(files: Iterable[tuple[str, Path]]) -> Iterator[str]:
+    """Sort the sentences of files by the confidence in the head and label of their least sure word.
+    Words whose head was known do not count.
+
+    Args:
+        files: Names, and files of CoNLL-U with confidences.
+
+    Yields:
+        Sentences of CoNLL-U. Comments say the name (``# file``), and the confidence with the number
+        and form of the word (``# least_sure``). They have no comments on documents and paragraphs.
+
+    Raises:
+        OSError: If a file cannot be read.
+        ValueError: If it is not CoNLL-U.
+    """
+    found = [
+        (min(_doubts(sentence), default=(1.0, "")), shown(name).replace("\n", "␊"), sentence)
+        for name, file in files
+        for sentence in read_rows(file)
+    ]
+    for (sure, word), name, sentence in sorted(found, key=lambda one: one[0][0]):
+        comments = [text for text in sentence.comments if parts_of(text)[0] not in PLACES]
+        comments += [f"# file = {name}", f"# least_sure = {sure:.3f} {word}".rstrip()]
+        rows = [row[: len(COLUMNS)] for row in sentence.rows]
+        yield Sentence(comments, rows).written().to_conllu("")
+
+
+def _doubts(sentence: Sentence) -> Iterator[tuple[float, str]]:
+    for row in sentence.words:
+        items = row[MISC].split("|")
+        if not any(mark in items for mark in KNOWN):
+            for item in items:
+                if item.startswith(SURE):
+                    yield float(item.removeprefix(SURE)), f"{row[ID]} {row[FORM]}"

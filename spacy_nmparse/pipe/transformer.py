@@ -113,8 +113,8 @@ class PretrainedTransformer(CuratedTransformer):
 
         def backprop(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> Any:
             accumulate(given, outputs_to_backprop)
-            squares: Any = [(layer.data**2).sum() for total in gradients for layer in total]
-            losses[self.name] += float(sum(squares))
+            arrays: list[Any] = [layer.data for total in gradients for layer in total]
+            losses[self.name] += float(sum((array**2).sum() for array in arrays))
             d_docs = backprop_model(gradients)
             if sgd is not None:
                 self.finish_update(sgd)

@@ -159,10 +159,10 @@ def main(argv: Sequence[str] | None) -> int | None:
         )
         keeper = Keeper("released", args.runs / treebank.name)
         work = args.work.resolve() / treebank.name
-        for name in args.packages:
-            keeper.keep(
-                name, 1, partial(evaluate_package, treebank, files[SPLIT], name, work / name), {}
-            )
+        for package in args.packages:
+            name = Path(package).name
+            make = partial(evaluate_package, treebank, files[SPLIT], package, work / name)
+            keeper.keep(name, 1, make, {})
         extra = parse_settings(args.set)
         ours = {OURS: extra}
         if args.vectors:

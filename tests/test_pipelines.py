@@ -112,7 +112,7 @@ def test_ours_and_a_released_pipeline(
         run = json.loads((runs / treebank.name / f"{system}-seed1.json").read_text("utf-8"))
         assert set(run["trees"]) == {"gold_tokens", "raw_text"}
         assert 0 <= run["trees"]["gold_tokens"]["LAS"] <= run["trees"]["gold_tokens"]["UAS"] <= 1
-        assert f"| {system} | 1 |" in table
+        assert f"| {system} " in table
     assert released.main(command) == 0
     assert capsys.readouterr().out.count("done before") == 2
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from spacy_nmparse.terminal import shown
 from spacy_nmparse.ud.conllu import COLUMNS, FORM, ID, MISC, PLUS, Sentence, parts_of, read_rows
+from spacy_nmparse.ud.rows import is_marked
 
 SURE = "DepConfidence="
-KNOWN = ("KnownHead=Yes", "Confirmed=Yes")
 #: Comments that hold for the sentences behind them, which are others in a new order.
 PLACES = (PLUS, "newdoc", "newpar", "newdoc id", "newpar id")
 
@@ -43,8 +43,6 @@ def by_doubt(files: Iterable[tuple[str, Path]]) -> Iterator[str]:
 
 def _doubts(sentence: Sentence) -> Iterator[tuple[float, str]]:
     for row in sentence.words:
-        items = row[MISC].split("|")
-        if not any(mark in items for mark in KNOWN):
-            for item in items:
-                if item.startswith(SURE):
-                    yield float(item.removeprefix(SURE)), f"{row[ID]} {row[FORM]}"
+        for item in row[MISC].split("|"):
+            if item.startswith(SURE) and not is_marked(row[MISC]):
+                yield float(item.removeprefix(SURE)), f"{row[ID]} {row[FORM]}"

@@ -77,13 +77,7 @@ def draw(
     most = max([1, *levels.values()])
     places, ports, total = _layout(words, tags, arcs)
     base = (most + 0.9) * LEVEL + MARGIN
-    spans = [arc.span for arc in arcs]
-    crossing = [
-        arc.word
-        for arc, (a, b) in zip(arcs, spans, strict=True)
-        if any(a < c < b < d or c < a < d < b for c, d in spans)
-    ]
-    kinds = dict.fromkeys(crossing, "crossing") | dict.fromkeys(wrong, "wrong")
+    kinds = dict.fromkeys(_crossing(arcs), "crossing") | dict.fromkeys(wrong, "wrong")
     lines, names = [], []
     for arc in sorted(arcs, key=lambda one: one.span[0] - one.span[1]):  # short ones over long ones
         kind = kinds.get(arc.word, "")
@@ -93,13 +87,7 @@ def draw(
             path, x, y = f"M{end:.1f},{top:.1f}V{base - 6:.1f}", end, top - 4
         else:
             start, y = ports[arc, arc.head], base - LEVEL * levels[arc] - 4
-            way, r = (1 if end > start else -1), min(9.0, abs(end - start) / 2)
-            path = (
-                f"M{start:.1f},{base:.1f}V{y + r:.1f}Q{start:.1f},{y:.1f} {start + way * r:.1f},"
-                f"{y:.1f}H{end - way * r:.1f}Q{end:.1f},{y:.1f} {end:.1f},{y + r:.1f}"
-                f"V{base - 6:.1f}"
-            )
-            x, y = (start + end) / 2, y + 4
+            path, x, y = _line(start, end, y, base), (start + end) / 2, y + 4
         lines += [f'<path class="halo" d="{path}"/>', f'<path class="arc {kind}" d="{path}"/>']
         lines.append(f'<path class="head {kind}" d="M{end:.1f},{base:.1f}l-4,-8h8z"/>')
         names.append(_text(arc.label, x, y, f"label {kind}"))
@@ -113,6 +101,25 @@ def draw(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
         f'viewBox="0 0 {size}">{title}{"".join(lines)}{"".join(names)}</svg>\n'
+    )
+
+
+def _crossing(arcs: Sequence[Arc]) -> list[int]:
+    """The dependents of arcs that cross others."""
+    spans = [arc.span for arc in arcs]
+    return [
+        arc.word
+        for arc, (a, b) in zip(arcs, spans, strict=True)
+        if any(a < c < b < d or c < a < d < b for c, d in spans)
+    ]
+
+
+def _line(start: float, end: float, top: float, base: float) -> str:
+    """The path of an arc from its head's place to its dependent's, with round corners."""
+    way, r = (1 if end > start else -1), min(9.0, abs(end - start) / 2)
+    return (
+        f"M{start:.1f},{base:.1f}V{top + r:.1f}Q{start:.1f},{top:.1f} {start + way * r:.1f},"
+        f"{top:.1f}H{end - way * r:.1f}Q{end:.1f},{top:.1f} {end:.1f},{top + r:.1f}V{base - 6:.1f}"
     )
 
 
@@ -133,7 +140,8 @@ def write_drawings(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: in
         for arc in displacy_data(doc, gold)["arcs"]:
             word = arc["start"] if arc["dir"] == "left" else arc["end"]
             if (label := html.unescape(arc["label"])) != doc[word].dep_:
-                labels[word], _ = label, wrong.append(word)
+                labels[word] = label
+                wrong.append(word)
         heads = [token.head.i for token in doc]
         words = [token.text for token in doc]
         pictures.append(f"<div>{draw(words, heads, labels, wrong=wrong)}</div>")

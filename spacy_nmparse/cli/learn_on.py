@@ -57,7 +57,7 @@ def run(
         config.to_disk(output / CONFIG)
         train(output / CONFIG, output)
         trained = output / ("model-best" if dev else "model-last")
-        if dev is None:  # nothing has measured it
+        if dev is None or before is None:  # nothing has measured it
             shutil.rmtree(output / "model-best")
         else:
             after = evaluate(load(str(trained)), dev)["scores"]
@@ -112,7 +112,9 @@ def _frozen(nlp: Language) -> tuple[list[str], list[str]]:
     """The components that must not learn, since the files say nothing of what they do, with the
     token vectors that these listen to; and which of these the parsers listen to as well."""
     taught = {*parsers_of(nlp), LEMMATIZER, MULTIWORD}
-    heard = {name: getattr(pipe, "listening_components", None) for name, pipe in nlp.pipeline}
+    heard: dict[str, Any] = {
+        name: getattr(pipe, "listening_components", None) for name, pipe in nlp.pipeline
+    }
     frozen = [
         name
         for name, pipe in nlp.pipeline

@@ -176,18 +176,13 @@ def find_repairs(
             if kept[step.repair, outcome] < n_examples:
                 kept[step.repair, outcome] += 1
                 found.examples.append(_example(tracing, step, outcome))
-        known = [head is not None for head in tracing.gold_tree.heads]
-        found.heads += sum(known)
-        found.right += _n_right(tracing)
+        assert tracing.gold_tree is not None
+        gold = tracing.gold_tree.heads
+        found.heads += len(gold) - list(gold).count(None)
+        found.right += sum(map(eq, tracing.tree()[0], gold))
         tracing.finish(tracing.initial(), partial(_repaired, tracing))
-        found.at_most += _n_right(tracing)
+        found.at_most += sum(map(eq, tracing.tree()[0], gold))
     return found
-
-
-def _n_right(tracing: Tracing) -> int:
-    """How many words have their gold head in the parse that was followed last."""
-    heads, _, _ = tracing.tree()
-    return sum(map(eq, heads, tracing.gold_tree.heads))
 
 
 def _repaired(tracing: Tracing, state: State, moves: list[Scored]) -> Scored:

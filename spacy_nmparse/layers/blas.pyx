@@ -17,9 +17,9 @@ _CORES = {"plain": "Nehalem", "avx2": "Haswell", "avx512": "SkylakeX"}
 
 
 def _load():
-    """Load the library, for this module alone: importing its package would offer its functions to
-    all libraries, SciPy's among them. With the variable for threads it starts none, which would
-    spin for a moment."""
+    """Load the library for this module alone: if its package were imported, other libraries, such
+    as SciPy's, would find its functions, too. The variable for threads keeps it from starting
+    threads, which would spin for a moment."""
     package = find_spec("scipy_openblas32")
     if package is None:
         raise ImportError(

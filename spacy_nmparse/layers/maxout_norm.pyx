@@ -152,9 +152,9 @@ cdef class MaxoutNorm:
         Args:
             X: float32 (rows, inputs), or, with windows, (1 + words, width).
             learn: whether ``backward`` will follow.
-            products_of: with windows: float32 (rows, places of a window * width * pieces), products
-                of words, at each place as ``WeightsC`` gives them, and int64 (1 + words,), which
-                row has those of an input. None: they are computed.
+            products_of: with windows: float32 (rows, places of a window * width * pieces), the
+                products of words at each place of a window, as ``packed`` has them; and int64
+                (1 + words,), the row of each input. None: they are computed.
 
         Returns:
             float32 (rows, width), or (1 + words, width); words are those of all sequences, and
@@ -430,7 +430,7 @@ cdef class MaxoutNorm:
     cdef void finish(
         self, const block_t* block, float* outputs, float* best, float* shrink, uint8_t* winners
     ) noexcept nogil:
-        """What follows the products of a block. winners: NULL where nothing is learned."""
+        """Make a block's products outputs. winners: NULL where nothing is learned."""
         cdef float* products = block.products
         cdef ptrdiff_t i
         for i in range(block.n):

@@ -49,8 +49,8 @@ HAS_FIXED = bool(nmp_has_fixed())
 #: Whether a row's product has the same bits whatever other rows stand beside it.
 HAS_TILES = bool(nmp_has_tiles())
 
-# What was packed before. Arrays have no hash: the key is an array's id, and the entry's weak
-# reference tells whether that is still the array's, and its digest whether its numbers are the same.
+# What was packed before. Arrays have no hash, so the key is an array's id. The entry's weak
+# reference tells whether that is the same array still, its digest whether its numbers are the same.
 _known = {}
 
 
@@ -61,8 +61,9 @@ def packed(W, parts=None, pieces=1, windows=1, exact=False):
         W: float32 (n, k), or more dimensions, of which all but the last are taken as one.
         parts: pairs (begin, end) of rows of W, each the weights of products of their own.
         pieces: as of ``Weights``.
-        windows: so many vectors stand side by side in what W is made for. The weights are for one
-            of them: its products as the first, then as the second ..., each as ``pieces`` says.
+        windows: how many vectors stand side by side in an input of W. The weights that are made
+            take one vector: they give its products as the first of a window, then as the second,
+            and so on, each in the order that ``pieces`` says.
         exact: as of ``Weights``.
 
     Returns:
@@ -91,17 +92,16 @@ def _pack(W, parts, pieces, windows, exact):
 
 
 cdef class Weights:
-    """The weights of a layer, that vectors are multiplied by, on one thread and without the GIL.
-    Sums are float32, and those of a row do not depend on the rows beside it, but with MSVC
-    (HAS_TILES).
+    """The weights of a layer, which multiply vectors on one thread and without the GIL. Sums are
+    float32; the sums of a row do not depend on the rows beside it (but with MSVC: HAS_TILES).
 
     Args:
         W: float32 (n, k).
         pieces: of a unit, which lie side by side in W: products are the first pieces of all units,
             then the second ones.
-        exact: whether numbers stay what they are, also where the processor is faster with integers
-            of 16 bits (HAS_FIXED), to which those of weights and vectors are rounded: a row and an
-            output's weights have one scale each.
+        exact: whether nothing is rounded. Otherwise, where the processor is faster with integers
+            of 16 bits (HAS_FIXED), weights and vectors are rounded to these; each row, and the
+            weights of each output, have one scale.
 
     Raises:
         ValueError: an array that is not of two dimensions or not float32, or whose rows are no
@@ -155,8 +155,8 @@ cdef class Weights:
     def times(self, A, out=None, Rows ready=None, ptrdiff_t first=0):
         """The product ``A @ W.T``: arguments, result and errors as of ``matmul``.
 
-        ready: rows among which those of A stand, from the first one on. They save rounding.
-            ValueError: they do not.
+        ready: rows that are rounded already; A is some of these, from the ``first`` one on.
+            ValueError: it is not.
         """
         cdef const float* rows[BLOCK]
         cdef float scales[BLOCK]
@@ -239,7 +239,8 @@ cdef void multiply_ready(
     const WeightsC* weights, const RowsC* rows, ptrdiff_t first, ptrdiff_t n, float* out,
     ptrdiff_t step
 ) noexcept nogil:
-    """The products of up to BLOCK rows from the first on: the bits that each has alone."""
+    """The products of up to BLOCK rows, from the ``first`` on; each row has the bits that it would
+    have alone."""
     cdef const float* numbers[BLOCK]
     cdef const int32_t* pairs[BLOCK]
     cdef ptrdiff_t i
@@ -259,8 +260,8 @@ cdef void multiply_ready(
 cdef void multiply_rows(
     const WeightsC* weights, const float** rows, ptrdiff_t n_rows, float* out, ptrdiff_t step
 ) noexcept nogil:
-    """The products of rows by exact weights, those of a row step numbers behind those of the one
-    before. Where OpenBLAS multiplies, the rows must follow one another."""
+    """The products of rows by exact weights. The products of a row begin ``step`` numbers behind
+    those of the row before. Where OpenBLAS multiplies, the rows must follow one another."""
     if weights.plain is not NULL:
         sgemm(
             ROW_MAJOR, AS_GIVEN, TRANSPOSED, <int>n_rows, <int>weights.n_out, <int>weights.n_in,

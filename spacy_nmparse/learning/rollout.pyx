@@ -1,10 +1,12 @@
 """Training rollouts: the search runs, an oracle judges each configuration, gradients are collected.
 
 The loss of a configuration is -log of the probability of what the oracle would have learned:
-P(move) summed over the right moves, times P(label | move) where just one label is right. Where
-teachers are given, other scorers, they have a share in the loss: the cross entropy with the mean of
-their P(move), and with that of their P(label | move) of the move that they like best, times P(move)
-(after Liu et al. 2018, *Distilling Knowledge for Search-based Structured Prediction*).
+P(move) summed over the right moves, times P(label | move) where just one label is right.
+
+Teachers, other scorers, can have a share in the loss (after Liu et al. 2018, *Distilling Knowledge
+for Search-based Structured Prediction*). Their part is the cross entropy with the mean of their
+P(move). For the move that they like best, the cross entropy with the mean of their P(label | move),
+times that move's P, is added.
 
 A perceptron has the rule of Goldberg & Nivre (2012): where the best move and label are wrong, these
 are weakened and the best right ones strengthened. A logistic regression takes note of the
@@ -210,7 +212,8 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
 
 
 cdef int learn_mistake(RolloutC* rollout, int predicted) noexcept nogil:
-    """The same by the perceptron's rule, if the scorer has one. predicted: the best candidate."""
+    """Learn by the perceptron's rule, if the scorer has one. predicted: the candidate that the
+    scorer likes best. Returns the best right candidate."""
     cdef SearchC* search = rollout.search
     cdef const ScorerC* scorer = search.scorer
     cdef const CandidateC* c

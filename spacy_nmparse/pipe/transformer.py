@@ -9,6 +9,8 @@ Only ``registered.make_transformer`` imports this module: it needs spacy-curated
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,6 +22,9 @@ from spacy_curated_transformers.models.output import TransformerModelOutput
 from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
 from thinc.types import Ragged
+
+#: Updates after which memory is given back to the system.
+N_UPDATES = 10
 
 Outputs = list[list[Ragged]]
 Backprop = Callable[..., Any]
@@ -35,6 +40,7 @@ class PretrainedTransformer(CuratedTransformer):
                 f"The component '{self.name}': megabytes must be at least 0, got {megabytes}."
             )
         self.megabytes = megabytes
+        self._n_updates = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -71,6 +77,9 @@ class PretrainedTransformer(CuratedTransformer):
         those of ``predict`` too: training evaluates the same documents again and again."""
         if self.frozen and self._kept is None:
             self._kept = KeptOutputs(self.megabytes * 1_000_000)
+        self._n_updates += 1
+        if not self.frozen and self._n_updates % N_UPDATES == 0:
+            give_back_memory()
         return super().update(examples, **settings)
 
     def predict(self, docs: Iterable[Doc]) -> TransformerModelOutput:
@@ -104,14 +113,22 @@ class PretrainedTransformer(CuratedTransformer):
 
         def backprop(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> Any:
             accumulate(given, outputs_to_backprop)
-            squares: Any = [(layer.data**2).sum() for total in gradients for layer in total]
-            losses[self.name] += float(sum(squares))
+            arrays: list[Any] = [layer.data for total in gradients for layer in total]
+            losses[self.name] += float(sum((array**2).sum() for array in arrays))
             d_docs = backprop_model(gradients)
             if sgd is not None:
                 self.finish_update(sgd)
             return d_docs
 
         return outputs, accumulate, backprop
+
+
+def give_back_memory() -> None:
+    """Give free memory back to the system. Each batch has other sizes, so that little of what
+    PyTorch has freed fits the next one: glibc would keep gigabytes of it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def no_gradient(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> list[Doc]:

@@ -9,13 +9,13 @@
     P(label | arc)   = softmax(label_W . l + label_b)
     l                = hidden layer of the arc, with a row made from c
 
-j is the word that all arcs of the configuration join to others: the first of the buffer, or where
-that is ROOT, the word that gets a head. An arc from ROOT is one from the item ROOT to j. i -> j
-leads to the right in the text: the words that are items are before j, and ROOT counts as such.
+j is an end of all arcs of the configuration: the first word of the buffer or, where that is ROOT,
+the word that gets a head. An arc from ROOT is one from the item ROOT to j. All items are before j
+in the text, and ROOT counts as before j, so i -> j leads to the right.
 
-What a word adds to each hidden layer is computed for all words by one matrix product: the loops
-only add rows up. Labels are scored for arcs that are chosen (or, in learning, right) only. When
-nothing is learned, only the likeliest arcs of a configuration, by P, have p.
+One matrix product computes what each word adds to each hidden layer; the loops only add rows up.
+Labels are scored only for arcs that are chosen or, in learning, right. In parsing, only the arcs
+with the highest P(head | word) have a pair layer p.
 """
 import numpy
 
@@ -282,7 +282,7 @@ cdef float* label_gradient(void* scorer, int ticket) noexcept nogil:
 
 
 def check_system(MoveTable system):
-    """Raise ValueError where the arcs of a configuration do not all join one word to others."""
+    """Raise ValueError where the arcs of a configuration do not all have one word as an end."""
     if system.c.item is NULL:
         raise ValueError(
             f"An arc scorer cannot score {system.name}: it scores arcs between the first word of "

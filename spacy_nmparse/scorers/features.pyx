@@ -89,8 +89,8 @@ def load_features():
 
 
 cdef int nth_root_child(const StateC* s, int i) noexcept nogil:
-    """The i-th child of ROOT in the current sentence, or NONE. Those of sentences before may not
-    even be among the words at hand."""
+    """The i-th child of ROOT in the current sentence, or NONE. Children in earlier sentences do not
+    count: their words may not have tables."""
     cdef int w
     w = root_child(s)
     if w == NONE:
@@ -300,7 +300,8 @@ cdef int read_word(str name, list parts, WordC* out) except -1:
 
 
 cdef void shorten(const FeaturesC* features, int n_slots, WordC* word) noexcept:
-    """Begin the way to a word at the last word on it that one of the first n_slots slots has."""
+    """Shorten the path to a word: it begins at the last word on it that is in one of the first
+    n_slots slots."""
     cdef int i, j
     cdef const WordC* other
     word.slot = NONE

@@ -145,8 +145,8 @@ cdef inline bint is_same(const int* a, const int* b, const int* places, int n) n
 
 
 cdef void layer_run_item(LayerC* layer, const StateC* s, int row, int i, int j) noexcept nogil:
-    """layer_run for the item i (its row: row) and the focus word j, of a layer that sums items: the
-    sum of what depends on i alone is added up again only when that has changed."""
+    """Run a layer that sums items, for the item i, whose row is ``row``, and the focus word j. The
+    sum of all that depends on i alone is kept, and computed again only when that changes."""
     cdef const float* rows[1 + MAX_SLOTS + MAX_FACTS]
     cdef int size = layer.pieces * layer.width
     cdef int n_slots = layer.features.n_slots

@@ -2,10 +2,10 @@
 
     P(head | word) = softmax over near words and ROOT of h . U . d
 
-h and d are the vectors of the head as head and of the word as dependent, U is the one of the arc's
-direction. It knows nothing of configurations, but of heads that are still to come, so that an arc
-is compared with those that it rules out. It learns from the moves whose arcs it scores, and from
-gold trees besides. U . d and h . U are computed for all words by matrix products.
+h is the vector of the head as head, d that of the word as dependent; each direction of arcs has its
+own U. The model does not see configurations. It compares an arc with all arcs that it rules out,
+those to heads that are still to come included. It learns from the moves whose arcs it scores, and
+from gold trees. Matrix products compute U . d and h . U for all words.
 """
 import numpy
 

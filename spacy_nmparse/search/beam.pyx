@@ -1,7 +1,7 @@
 """Beam search: the best few sequences of moves, side by side; see ``hypotheses.pyx``.
 
-A text is searched through in windows, whose size is bounded as long as a sentence start gets
-settled in each.
+A text is searched through in windows of words. A window grows only where no sentence start in it
+gets settled.
 """
 from math import inf
 

@@ -91,9 +91,9 @@ cdef void begin_state(
 
 
 cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
-    """Whether a move makes crossing arcs possible, or an arc that crosses one that is there or, as
-    far as is known, one to come: a list system has passed the headless words between the ends by.
-    """
+    """Whether a move makes crossing arcs possible, or makes an arc that crosses an arc. Headless
+    words between its ends count as crossed: a list system has passed them by, so their arcs, when
+    they come, will likely cross this one."""
     cdef int crossing = s.system.moves[c.move].crossing
     if crossing != CROSSES_BY_ARC:
         return crossing == CROSSES_LATER
@@ -101,9 +101,9 @@ cdef bint makes_crossing(const StateC* s, const CandidateC* c) noexcept nogil:
 
 
 cdef void keep_given(SearchC* search) noexcept nogil:
-    """Leave out the moves, and on arcs the labels, that lose a given arc. The system tells them, or
-    an exact cost: along the others all arcs are found that the first configuration can reach
-    together."""
+    """Leave out the moves, and the labels of arcs, that lose a given arc: those that the system's
+    ``keep_known`` does not allow or, without it, those that cost something. The moves that are left
+    make all given arcs that the first configuration can reach together."""
     cdef int i
     cdef int n = 0
     if search.system.keep_known is not NULL:
@@ -122,8 +122,8 @@ cdef void keep_given(SearchC* search) noexcept nogil:
 
 
 cdef bint find_moves(SearchC* search) noexcept nogil:
-    """Find and score the legal moves of the current configuration, of those that lose no given arc.
-    False: there is none, or but one without a label to choose; the scorer has not been asked."""
+    """Find and score the legal moves of the current configuration that lose no given arc. False:
+    there is no choice, and the scorer was not asked: no move, or one without a label to choose."""
     cdef const ScorerC* scorer = search.scorer
     cdef int i
     cdef int n = legal_moves(search.s, search.candidates)

@@ -1,10 +1,11 @@
 """Completion of the trees of systems that can end with several headless words.
 
-The arcs that a sentence lacks are chosen by the scorer, among those that make no cycle: first the
-root, if it has none, then the arc of the headless word that likes its best head most, until all
-have one. An arc is as good as its score is above that of SHIFT, at the moment when the later of its
-ends was the first word of the buffer (``SystemC.focus``). Where items are in reach, as in list
-systems, ROOT is scored as a head, too; else the root is the word that likes its best head least.
+The scorer chooses the arcs that a sentence lacks, among those that make no cycle. First it chooses
+the root, if there is none; then, again and again, the headless word that likes its best head most
+gets it. A word likes a head by the arc's score less that of SHIFT, in the configuration in which
+the later end of the arc was the first word of the buffer (``SystemC.focus``). Where ROOT is an item
+in reach, as in list systems, it is scored as a head; elsewhere the root is the word that likes its
+best head least.
 """
 from libc.math cimport INFINITY, exp
 
@@ -87,8 +88,8 @@ cdef bint is_allowed(SearchC* search, int head, int dependent) noexcept nogil:
 
 
 cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
-    """Note the head that w likes best, among the words near it and the root, in s.entry[w]; how
-    much, in search.values[w]; its probability, if wanted, in search.shares[w]."""
+    """Find the head that w likes best, among the words near it and the root: s.entry[w] is that
+    head, search.values[w] how much w likes it, search.shares[w] its probability, if wanted."""
     cdef StateC* s = search.s
     cdef bint wanted = search.confidence.head is not NULL
     cdef int h

@@ -54,9 +54,9 @@ cdef void record_attaching(SearchC* search) noexcept nogil:
 
 
 cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil:
-    """Note, before a move, whom it may attach, and whom other moves would have attached and it does
-    not. A sentence does not depend on what was before it: its start says nothing of its first word.
-    """
+    """Note, before a move, which words it may attach, and which words only other moves would have
+    attached. BREAK says nothing of the word that it comes before: a sentence does not depend on the
+    one before it."""
     cdef const SystemC* system = search.system
     cdef const StateC* s = search.s
     cdef const ConfidenceC* confidence = &search.confidence

@@ -1,4 +1,4 @@
-"""Where running text is cut in which a search finds no sentence start for too long."""
+"""Where to cut running text, if a search finds no sentence start in it for too long."""
 import numpy
 
 from libc.stdint cimport int8_t

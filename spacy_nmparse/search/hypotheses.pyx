@@ -189,8 +189,9 @@ cdef class Beam:
             i += 1
 
     cdef int run(self, int n_words, int wanted) noexcept nogil:
-        """Search until the first `wanted` hypotheses are final (or all), or something is settled,
-        or the n_words of the sequence that remain do not suffice. Says which."""
+        """Search until the best `wanted` hypotheses are final (FINISHED), a sentence start is
+        settled (SETTLED), or more words than the window's are needed (BLIND). n_words: how many
+        words of the sequence remain, from the window's first on."""
         cdef int i
         while True:
             i = 0
@@ -204,8 +205,8 @@ cdef class Beam:
                 return SETTLED
 
     cdef bint sees(self, int n_words) noexcept nogil:
-        """Whether all hypotheses have before them what they look at, of the n_words that remain of
-        the sequence."""
+        """Whether all words that the hypotheses look at are in the window, or the sequence, of
+        which n_words remain, has no more."""
         cdef int i
         cdef int n = self.live[0].state.n
         if n < n_words:
@@ -472,7 +473,8 @@ cdef class Beam:
             out.starts[first] = 1
 
     cdef void forget(self) noexcept nogil:
-        """Count scores from what is settled; of hypotheses that are alike since then, keep one."""
+        """Count scores from the settled start on. Of hypotheses that are alike from there on, keep
+        the best."""
         cdef int i, j, w
         cdef double before
         cdef HypothesisC* h

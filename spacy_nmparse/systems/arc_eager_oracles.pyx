@@ -25,8 +25,8 @@ cdef void learn_monotonic(
 cdef void learn_combined(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """Of the moves that cost least, those that the monotonic oracle also allows; all of them where
-    it allows none: a non-monotonic move is learned where it is needed, and not relied on."""
+    """Learn the moves of least cost that the monotonic oracle also allows or, where it allows none
+    of them, all moves of least cost: non-monotonic moves are learned only where they are needed."""
     cdef StateC other = in_system(s, eager(s).monotonic)
     learn_cheapest(s, gold, push_label, candidates, n)
     keep_allowed(&other, gold, push_label, candidates, n)
@@ -35,8 +35,8 @@ cdef void learn_combined(
 cdef void keep_allowed(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """Of what is to be learned keep what the dynamic oracle of ``s.system`` allows, if that is
-    anything. The candidates may be another system's."""
+    """Of what is to be learned, keep what the dynamic oracle of ``s.system`` allows; all of it, if
+    that oracle allows none. The candidates may be another system's."""
     cdef int[MAX_MOVES] kept
     cdef int i
     for i in range(n):

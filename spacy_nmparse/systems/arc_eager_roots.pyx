@@ -10,9 +10,9 @@ from spacy_nmparse.systems.sentences cimport decided_starts, may_break, must_bre
 cdef int surplus_roots(
     const StateC* s, const GoldC* gold, bint bottom_root, int first, bint open_start
 ) noexcept nogil:
-    """Gold roots that lose ROOT to another one of their sentence, counting as candidates the bottom
-    of the stack and the buffer from word ``first`` to the end of its gold sentence. open_start:
-    ``first`` may still start a sentence."""
+    """Gold roots that lose ROOT to another gold root of their sentence. Candidates are the bottom
+    of the stack, and the words of the buffer from ``first`` to the end of its gold sentence.
+    open_start: ``first`` may still start a sentence."""
     cdef int end = gold.n
     if not s.system.single_root or first >= gold.n:
         return 0

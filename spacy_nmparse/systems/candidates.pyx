@@ -1,10 +1,14 @@
 """The legal moves of a configuration, what they cost, and which of them an oracle learns.
 
-What a move costs is said in one of three ways. ``MoveC.cost`` is a formula. ``MoveC.rest`` counts
-the errors to come behind the move: the cost is that number less the errors to come here, which
-``SystemC.rest`` counts; without that function, here is as good as behind the best move.
-``SystemC.costs`` tells all costs of a configuration at once. A system that says nothing has no
-costs: all are 0 here.
+A system says in one of three ways what its moves cost:
+
+  MoveC.cost      a formula for each move
+  MoveC.rest      the errors to come behind a move. Its cost is that number less the errors to come
+                  from here: those that SystemC.rest counts or, without it, those behind the best
+                  move
+  SystemC.costs   all costs of a configuration at once
+
+A system that says nothing has no costs: here all are 0.
 """
 from spacy_nmparse.systems.errors cimport label_counts, label_fits, settled
 from spacy_nmparse.systems.structs cimport *

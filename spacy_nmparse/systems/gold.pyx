@@ -16,8 +16,8 @@ cdef bint is_number(value):
 
 
 cdef void* new_tables(GoldC* gold, const void* owner, size_t size) except NULL:
-    """That many zero bytes for a system's tables; they live as long as the tree. owner: the address
-    of a function of the system's, by which ``tables_of`` finds them."""
+    """Memory for a system's tables: ``size`` zero bytes, which live as long as the tree. owner: the
+    address of a function of that system, by which ``tables_of`` finds them."""
     cdef TablesC* tables = <TablesC*>allocate(1, sizeof(TablesC) + size)
     tables.owner = owner
     tables.next = gold.tables
@@ -26,8 +26,8 @@ cdef void* new_tables(GoldC* gold, const void* owner, size_t size) except NULL:
 
 
 def find_cycle(heads):
-    """The words of a cycle, each the head of the one before it, the first one again at the end; []:
-    there is none. Linear in the number of words.
+    """The words of a cycle, each one the head of the word before it, and the first one again at the
+    end; or [], where there is none. Linear in the number of words.
 
     Args:
         heads: for each word the number of its head, or None where it has none, as roots.

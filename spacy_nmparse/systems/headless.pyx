@@ -4,8 +4,8 @@
 cdef void join(StateC* s, int head, int dependent) noexcept nogil:
     """Note that the tree of dependent (its top) hangs in the tree of head: union by size.
 
-    Links are never shortened, so that nothing but arcs changes them, and looking up stays
-    logarithmic. Sets cannot be split: of use to systems that delete no arcs.
+    Links are never shortened: only arcs change them, and looking up stays logarithmic. Sets cannot
+    be split, so systems that delete arcs cannot use them.
     """
     cdef int* link = s.own
     cdef int top = treetop(s, head)
@@ -21,7 +21,7 @@ cdef void join(StateC* s, int head, int dependent) noexcept nogil:
 
 
 def first_label(root_label):
-    """Of the option ``root_label`` (a label, some, or None) the label, the first one, or None."""
+    """The label of headless words: the option ``root_label``, or its first label; or None."""
     return root_label if root_label is None or isinstance(root_label, str) else root_label[0]
 
 

@@ -140,9 +140,9 @@ def plain_label(label):
 def lower(heads, labels):
     """Undo ``lift``: reattach words with a noted label, and take the notes off.
 
-    Each goes to the first word, breadth first and left to right, below its present head and outside
-    its own subtree that has the noted label; without one it waits until others have moved, and
-    stays where that does not help. Never makes a cycle.
+    A word goes to the first word with the noted label below its present head, breadth first and
+    left to right, its own subtree left out. Where there is none, the word waits until others have
+    moved, and stays if there is none then. Never makes a cycle.
 
     Args:
         heads: list of int, a root is its own head.

@@ -1,8 +1,8 @@
 """Where sentences start and end: BREAK, what it costs, and roots.
 
-A gold tree that tells all starts says where each sentence ends. Where starts are unknown, the loss
-of a configuration is the least over the places where its sentence may end: what the sentence loses
-then (``inner``), the known starts that it misses, and what is lost behind it.
+Where gold tells all starts, it tells where each sentence ends. Where starts are unknown, the loss
+of a configuration is the least over all places where its sentence may end. For one place it is the
+sum of what the sentence loses (``inner``), the known starts that it misses, and the errors behind.
 """
 from spacy_nmparse.systems.gold cimport last_child
 from spacy_nmparse.systems.state cimport NONE, B

@@ -6,8 +6,8 @@ from spacy_nmparse.systems.table cimport LEARN_ANY, LEARN_LABEL, LEARN_NOT, STAT
 cdef void learn_wanted(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """Learn the one move of the canonical derivation, a gold arc with its label; where it is not
-    legal, or another one costs less, the first of the cheapest."""
+    """Learn the move of the canonical derivation, a gold arc with its label; or, where that is not
+    legal or another one costs less, the first of the cheapest moves."""
     cdef int best = first_cheapest(candidates, n)
     cdef int wanted = s.system.wanted(s, gold, candidates, n)
     cdef CandidateC* c

@@ -258,8 +258,8 @@ class TransitionSystem:
 
         Returns:
             dict from str to str, a sentence or two each: for the moves, as ``moves`` names them,
-            and for the ``parts`` of a configuration. Moves of which
-            a system says nothing have the line that came with their name (``new_move``).
+            and for the ``parts`` of a configuration. Moves of which a system says nothing have the
+            line that came with their name (``new_move``).
         """
         cdef MoveTable t = table_of(self)
         moves = set(self.moves)
@@ -397,8 +397,8 @@ class TransitionSystem:
         }
 
     def follow(self, State state not None, Gold gold not None, name="dynamic", push_label=None):
-        """The one action by which the named oracle goes on: of those that it allows the static
-        oracle's, if that is among them, else the first.
+        """The action that the named oracle follows: the static oracle's, if it allows that, else
+        the first that it allows.
 
         Raises:
             ValueError: as ``oracle``; or the configuration is final.
@@ -439,8 +439,9 @@ class TransitionSystem:
             yield chosen[0]
 
     def repair(self, State state not None, action):
-        """The name of the non-monotonic move that a legal action is here (str), or None: it deletes
-        an arc, makes one that no monotonic system has, or puts a word back into the buffer.
+        """The name of the non-monotonic move that a legal action is here (str), or None. Such a
+        move deletes an arc, makes an arc that no monotonic system makes, or puts a word back into
+        the buffer.
 
         Raises:
             ValueError: as ``apply``.

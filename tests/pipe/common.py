@@ -264,8 +264,7 @@ def unknown(vocab: Vocab) -> Example:
 def train(
     nlp: Language, examples: list[Example], steps: int, sgd: Any = None, **options: Any
 ) -> float:
-    """Initialize the pipeline unless there is an optimizer, train it; the last loss. What so many
-    updates teach is left to chance: see ``learn``."""
+    """Train, without an optimizer initialize first; the last loss, left to chance (``learn``)."""
     sgd = nlp.initialize(lambda: examples) if sgd is None else sgd
     sgd.learn_rate = 0.01
     loss = 0.0
@@ -275,16 +274,14 @@ def train(
     return loss
 
 
-def learn(nlp: Language, examples: list[Example], sgd: Any = None, **options: Any) -> None:
-    """Train until the examples are known by heart, on whatever processor: until three updates on
-    end had next to no loss, and then as ``settle`` does.
-
-    Raises an AssertionError where that takes more than 400 updates.
-    """
+def learn(
+    nlp: Language, examples: list[Example], sgd: Any = None, most: int = 400, **options: Any
+) -> None:
+    """Train until three updates on end had next to no loss, in at most so many, and ``settle``."""
     sgd = nlp.initialize(lambda: examples) if sgd is None else sgd
     losses: list[float] = []
     while len(losses) < 3 or max(losses[-3:]) > 0.2:
-        assert len(losses) < 400, f"not learned; the last losses: {losses[-3:]}"
+        assert len(losses) < most, f"not learned; the last losses: {losses[-3:]}"
         losses.append(train(nlp, examples, 1, sgd, **options))
     settle(nlp, examples, sgd, **options)
 
@@ -386,7 +383,7 @@ def seal(parts: dict[str, bytes]) -> None:
 
 def altered(parser: Any, **changes: Any) -> bytes:
     """The bytes of a parser with other parts, sealed: bytes, a table, or what changes the table."""
-    parts = srsly.msgpack_loads(parser.to_bytes())
+    parts = srsly.msgpack_loads(parser if isinstance(parser, bytes) else parser.to_bytes())
     for name, change in changes.items():
         table = change
         if callable(change):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -12,11 +13,13 @@ from thinc.api import Model
 
 from spacy_nmparse.pipe.words import lacks_token_vectors
 from tests.pipe.common import (
+    NL,
     NM,
     SMALL,
     TOK2VEC,
     bare,
     gold_doc,
+    knows,
     learn,
     listening_pipeline,
     make_example,
@@ -25,6 +28,7 @@ from tests.pipe.common import (
     model_config,
     overfitted,
     parser_of,
+    ready,
     train,
     tree,
 )
@@ -48,14 +52,13 @@ def shared() -> Language:
 
 
 @pytest.mark.parametrize("loaded", [False, True])
-@pytest.mark.parametrize("factory", SMALL)
+@pytest.mark.parametrize("factory", [NM, NL])
 def test_other_labels_after_updates(factory: str, loaded: bool) -> None:
     """By initializing anew, or from a file."""
-    nlp = make_nlp(factory=factory)
-    sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
-    train(nlp, make_examples(nlp.vocab), steps=2, sgd=sgd)
+    nlp, known, sgd = ready(factory=factory)
+    train(nlp, known, steps=2, sgd=sgd)
     # Gradients that no optimizer has taken, and moments of the old shapes.
-    nlp.update(make_examples(nlp.vocab), sgd=False)
+    nlp.update(known, sgd=False)
     labels = len(parser_of(nlp).labels)
     examples = other_examples(nlp)
     if loaded:
@@ -64,15 +67,13 @@ def test_other_labels_after_updates(factory: str, loaded: bool) -> None:
         parser_of(nlp).from_bytes(parser_of(other).to_bytes())
     learn(nlp, examples, sgd=sgd if loaded else None)
     assert len(parser_of(nlp).labels) > labels
-    for example in examples:
-        assert tree(nlp(bare(example.reference))) == tree(example.reference)
+    assert knows(nlp, [example.reference for example in examples])
 
 
 @pytest.mark.parametrize("factory", SMALL)
 def test_models_take_a_list_of_documents(factory: str) -> None:
     """As those of spaCy's components; ``spacy debug model`` does it."""
-    nlp = make_nlp(factory=factory)
-    train(nlp, make_examples(nlp.vocab), steps=1)
+    nlp, *_ = ready(factory=factory)
     model: Any = parser_of(nlp).model
     docs = [bare(gold_doc(nlp.vocab, [0])), bare(gold_doc(nlp.vocab, [1, 2]))]
     assert type(model.predict(docs)).__name__.endswith("Kernel")
@@ -101,8 +102,7 @@ def test_no_rehearsal_of_what_cannot_be_known() -> None:
 
 
 def test_documents_without_a_tensor() -> None:
-    """None, as spaCy's ``doc_cleaner`` leaves it: a parser that shares a tok2vec warns as where
-    that is disabled, and changes nothing else."""
+    """None, as of ``doc_cleaner``, or empty: a parser that shares a tok2vec warns, no more."""
     nlp = overfitted()
     doc = nlp(gold_doc(nlp.vocab, [0, 1]))
     expected, doc.tensor = tree(doc), None
@@ -111,9 +111,14 @@ def test_documents_without_a_tensor() -> None:
     empty, none = (bare(gold_doc(nlp.vocab, [0, 1])) for _ in range(2))
     none.tensor = None
     for one in (empty, none):
-        with pytest.warns(UserWarning, match="'parser' shares .* has not processed"):
+        with pytest.warns(UserWarning, match="'parser' shares a 'tok2vec' .* has not processed"):
             parser_of(nlp)(one)
     assert tree(none) == tree(empty) and none.tensor is None
+    with nlp.select_pipes(disable="tok2vec"), pytest.warns(UserWarning, match="'parser' shares"):
+        nlp("She saw")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp("She saw")
 
 
 @pytest.mark.parametrize(
@@ -127,8 +132,7 @@ def test_documents_without_the_output_of_a_transformer(name: str, attrs: dict[st
         assert all(doc._.trf_data is None for doc in docs)
         return [model.ops.alloc2f(len(doc), TOK2VEC["width"]) for doc in docs], None
 
-    nlp = make_nlp()
-    nlp.initialize(lambda: make_examples(nlp.vocab))
+    nlp, *_ = ready()
     parser = parser_of(nlp)
     own = parser.model.get_ref("tok2vec")
     listener: Any = Model(name, no_vectors, dims={"nO": TOK2VEC["width"]}, attrs=attrs)
@@ -161,7 +165,7 @@ def test_no_calibration_without_token_vectors(seen: list[int]) -> None:
 
 
 def test_the_config_says_whether_crossing_arcs_are_lifted() -> None:
-    nlp = overfitted(projectivize=True)
+    nlp = overfitted()
     parser = parser_of(nlp)
     parser.cfg["temperatures"] = [2.0, 3.0]
     other = make_nlp(projectivize=False)
@@ -173,9 +177,7 @@ def test_the_config_says_whether_crossing_arcs_are_lifted() -> None:
 
 def test_sentences_of_one_word_are_trees() -> None:
     nlp = make_nlp()
-    examples = [
-        make_example(Doc(nlp.vocab, words=[word], heads=[0], deps=["ROOT"])) for word in "ab"
-    ]
-    train(nlp, examples, steps=3)
-    assert tree(nlp(bare(examples[0].reference))) == tree(examples[0].reference)
+    docs = [Doc(nlp.vocab, words=[word], heads=[0], deps=["ROOT"]) for word in "ab"]
+    train(nlp, [make_example(doc) for doc in docs], steps=3)
+    assert knows(nlp, docs)
     assert parser_of(nlp).labels == ("ROOT", "dep")

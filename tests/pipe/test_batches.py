@@ -1,52 +1,95 @@
-"""The same bits whatever the batch and the number of threads: trees, labels and confidences of
-parsers of the factories' own sizes, on each class of processors that this one can be."""
+"""The same bits whatever the batch, the order, the thread, the process and the processor."""
 
 from __future__ import annotations
 
 import itertools
 import random
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.layers.cpu import CLASS, CLASSES
 from spacy_nmparse.layers.products import HAS_TILES
 from tests.commands import python
-from tests.pipe.common import KINDS, SMALL, bare, make_examples, parser_of, randomize, surely_parsed
+from tests.pipe.common import KINDS, SMALL, make_examples, parser_of, randomize, surely_parsed
 
-pytestmark = pytest.mark.skipif(not HAS_TILES, reason="OpenBLAS multiplies with MSVC")
-
-
+N_THREADS = 4
 SETTINGS: list[dict[str, Any]] = [{}, {"beam_width": 3}]
+CASES = [*itertools.product(SMALL, SETTINGS), ("arc_swift", {})]
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"), [*itertools.product(SMALL, SETTINGS), ("arc_swift", {})]
-)
-def test_same_bits(kind: str, settings: dict[str, Any]) -> None:
+def make(kind: str, settings: dict[str, Any]) -> Language:
     nlp = spacy.blank("xx")
     config = {"confidence": True, **KINDS[kind], **settings}
     nlp.add_pipe(config.pop("factory"), config=config)
     nlp.initialize(lambda: make_examples(nlp.vocab))
-    parser = parser_of(nlp)
-    randomize(parser.model, seed=8, scale=0.15)
+    randomize(parser_of(nlp).model, seed=8, scale=0.15)
+    return nlp
+
+
+def some_docs(nlp: Language, lengths: list[int], n: int = 40) -> list[Doc]:
+    """Documents of these and of any lengths, every fifth with preset sentence starts."""
     rng = random.Random(3)
     words = ["".join(rng.choices("aeioklmnst", k=rng.randint(1, 9))) for _ in range(400)]
-    lengths = [1, 2, 3, 150, 400] + [rng.randint(1, 40) for _ in range(40)]
+    lengths = [*lengths, *(rng.randint(1, 40) for _ in range(n))]
     docs = [Doc(nlp.vocab, words=rng.choices(words, k=length)) for length in lengths]
+    for doc in docs[::5]:
+        for token in list(doc)[1:]:
+            token.is_sent_start = rng.choice([None, None, None, True, False])
+    return docs
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.skipif(not HAS_TILES, reason="OpenBLAS multiplies with MSVC")
+@pytest.mark.parametrize(("kind", "settings"), CASES)
+def test_same_bits(kind: str, settings: dict[str, Any]) -> None:
+    nlp = make(kind, settings)
+    docs = some_docs(nlp, [1, 2, 3, 150, 400])
 
     def parses(docs: list[Doc], size: int) -> list[Any]:
-        return surely_parsed(nlp.pipe(map(bare, docs), batch_size=size))
+        return surely_parsed(nlp.pipe(map(Doc.copy, docs), batch_size=size))
 
     alone = parses(docs, 1)
     assert sum(map(len, docs)) > 1000  # a batch that large keeps vectors of words
     for size in (2, 7, 100):
         assert parses(docs, size) == alone
     assert parses(docs[::-1], 30) == alone[::-1]
-    parser.threads = 3
+    parser_of(nlp).threads = 3
     assert parses(docs, 16) == alone
+
+
+@pytest.mark.parametrize(("kind", "settings"), [*CASES, ("nm_parser", {"confidence": False})])
+@pytest.mark.usefixtures("hasty_threads")
+def test_calls_of_threads_and_processes(kind: str, settings: dict[str, Any]) -> None:
+    """Of the pipeline and of the parser alone, each in an order of its own."""
+    nlp = make(kind, settings)
+    docs, parser = some_docs(nlp, [0], 20), parser_of(nlp)
+    expected = surely_parsed(map(nlp, map(Doc.copy, docs)))
+    assert len({str(one) for one in expected}) > 15
+
+    def shuffled(seed: int) -> None:
+        order = random.Random(seed).sample(range(len(docs)), len(docs))
+        mixed = [docs[i].copy() for i in order]
+        found = map(nlp, mixed) if seed % 2 else (nlp, parser)[seed // 2].pipe(mixed, batch_size=3)
+        assert surely_parsed(found) == [expected[i] for i in order]
+
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        list(pool.map(shuffled, range(N_THREADS)))
+    assert surely_parsed(nlp.pipe(map(Doc.copy, docs), n_process=2, batch_size=4)) == expected
 
 
 @pytest.mark.parametrize("cpu", [cpu for cpu in CLASSES if cpu != CLASS])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +29,6 @@ from tests.pipe.common import (
     SWAP,
     TOK2VEC,
     assert_sound,
-    gold_doc,
     knows_the_trees,
     learn,
     make_example,
@@ -271,31 +269,6 @@ def test_averaged_weights() -> None:
 
 
 # Sourcing, freezing, disabling
-
-
-def test_sourcing_into_another_pipeline(by_heart: Language) -> None:
-    (name,) = by_heart.pipe_names
-    nlp = spacy.blank("en")
-    nlp.add_pipe(name, source=by_heart)
-    nlp.rename_pipe(name, "parser")
-    assert nlp.get_pipe("parser") is parser_of(by_heart)
-    gold = gold_doc(by_heart.vocab, [2, 4, 3])
-    doc = nlp(Doc(nlp.vocab, words=[t.text for t in gold]))
-    assert tree(doc) == tree(gold)
-    assert all(token.dep_ in nlp.vocab.strings for token in doc)
-    parser_of(by_heart).name = name
-
-
-def test_a_disabled_tok2vec_is_told() -> None:
-    nlp = two_pipes(NM)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        nlp(TEXT)
-    with (
-        nlp.select_pipes(disable="tok2vec"),
-        pytest.warns(UserWarning, match="'parser' shares a 'tok2vec'"),
-    ):
-        nlp(TEXT)
 
 
 @EVERY

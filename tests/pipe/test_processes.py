@@ -79,10 +79,7 @@ def full_doc(vocab: Vocab) -> Doc:
 
 
 def test_documents_as_arrays() -> None:
-    """What they hold comes back, into a vocabulary that has none of their strings.
-
-    The tensor may be None, as spaCy's ``doc_cleaner`` leaves it.
-    """
+    """Into a vocabulary that has none of their strings; ``doc_cleaner`` leaves None as tensor."""
     vocab = Vocab()
     unparsed, empty = Doc(vocab, words=["a", "b"]), Doc(vocab)
     unparsed[1].is_sent_start = False
@@ -115,16 +112,6 @@ def check_packed(given: list[Doc]) -> None:
         assert [t.left_edge.i for t in one] == [t.left_edge.i for t in other]
         for attribute in ("DEP", "TAG", "SENT_START", "ENT_IOB", "LEMMA"):
             assert one.has_annotation(attribute) == other.has_annotation(attribute)
-
-
-def test_cleaned_documents(nlp: Language) -> None:
-    cleaned = overfitted()
-    cleaned.add_pipe("doc_cleaner")
-    docs = list(pipe_in_processes(cleaned, TEXTS, n_process=2))
-    assert [doc.tensor for doc in docs] == [None] * len(TEXTS)
-    expected = [tree(doc) for doc in nlp.pipe(TEXTS)]
-    assert [tree(doc) for doc in docs] == expected
-    assert [tree(doc) for doc in pipe_in_processes(cleaned, docs, n_process=2)] == expected
 
 
 def test_a_killed_process(nlp: Language) -> None:

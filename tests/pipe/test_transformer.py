@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -339,6 +340,23 @@ def test_affixes_beside_the_transformer(nlp: Language, tmp_path: Path) -> None:
     again = spacy.load(tmp_path / "model")
     expected, found = nlp(make(nlp, None)), again(make(again, None))
     assert [token.head.i for token in found] == [token.head.i for token in expected]
+
+
+def test_memory_is_given_back(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the transformer is trained, after every tenth update."""
+    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+    nlp.initialize(lambda: examples)
+    transformer: Any = nlp.get_pipe("transformer")
+    module = sys.modules[type(transformer).__module__]
+    module.give_back_memory()
+    calls: list[None] = []
+    monkeypatch.setattr(module, "give_back_memory", lambda: calls.append(None))
+    counts = []
+    for transformer.frozen in (False, True):
+        for _ in range(20):
+            transformer.update(examples)
+        counts.append(len(calls))
+    assert counts == [2, 2]
 
 
 def test_megabytes_below_0(nlp: Language, tmp_path: Path) -> None:

@@ -52,35 +52,21 @@ def random_scores() -> numpy.ndarray:
 
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_gradient_is_that_of_the_loss(weight: float) -> None:
+    """Nothing is learned from unknown tags, large scores are none too many, others do not fit."""
     found = random_scores()
     scores = found.astype("float64")
     tag_gradient(found, TAGS, SIZES, weight)
     for place in numpy.ndindex(scores.shape):
         expected = weight * slope(scores, place, lambda: naive_loss(scores), 1e-5)
         assert found[place] == pytest.approx(expected, abs=1e-6)
-
-
-def test_nothing_is_learned_from_unknown_tags() -> None:
-    found = random_scores()
-    tag_gradient(found, TAGS, SIZES, 1.0)
-    assert not found[2].any()
-    assert not found[1, 3:5].any()
-    assert found[1, :3].any()
-
-
-def test_scores_may_be_large() -> None:
-    scores = numpy.full((4, sum(SIZES)), 1e4, dtype="float32")
-    scores[:, 0] = -1e4
-    tag_gradient(scores, TAGS, SIZES, 1.0)
-    assert numpy.isfinite(scores).all()
-
-
-@pytest.mark.parametrize(
-    ("tags", "sizes"), [(TAGS[:3], SIZES), (TAGS, SIZES[:2]), (TAGS, [3, 2, 3]), (TAGS, [3, 3, 3])]
-)
-def test_tags_that_do_not_fit(tags: numpy.ndarray, sizes: list[int]) -> None:
-    with pytest.raises(ValueError, match="do not fit the scores"):
-        tag_gradient(random_scores(), tags, sizes, 1.0)
+    assert not found[2].any() and not found[1, 3:5].any() and found[1, :3].any()
+    large = numpy.full((4, sum(SIZES)), 1e4, dtype="float32")
+    large[:, 0] = -1e4
+    tag_gradient(large, TAGS, SIZES, weight)
+    assert numpy.isfinite(large).all()
+    for tags, sizes in ((TAGS[:3], SIZES), *((TAGS, x) for x in (SIZES[:2], [3, 2, 3], [3, 3, 3]))):
+        with pytest.raises(ValueError, match="do not fit the scores"):
+            tag_gradient(random_scores(), tags, sizes, weight)
 
 
 def naive_reading_loss(scores: numpy.ndarray) -> float:
@@ -127,26 +113,23 @@ def test_gradients_of_the_layers(learn: Any, naive: Any) -> None:
             assert gradient[place] == pytest.approx(expected, abs=2e-4), (name, place)
 
 
-def test_nothing_is_learned_from_unknown_readings() -> None:
-    arrays = random_arrays()
-    d_vectors = learn_readings(made(arrays["W"], arrays["b"]), arrays["vectors"], GOLD, 1.0)
-    assert [bool(row.any()) for row in d_vectors] == [True, False, True, True]
-    nothing = replace(GOLD, readings=numpy.full(4, UNKNOWN, dtype="int32"))
-    layer = made(arrays["W"], arrays["b"])
-    assert not learn_readings(layer, arrays["vectors"], nothing, 1.0).any()
-    assert not layer.get_grad("W").any()
-
-
 def test_blocks_of_words_learn_what_all_at_once_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing from unknown readings."""
     arrays = random_arrays()
+    W, b, vectors = arrays.values()
     found = []
     for block in (3, BLOCK):
         monkeypatch.setattr(tagging, "BLOCK", block)
-        layer = made(arrays["W"], arrays["b"])
-        d_vectors = learn_readings(layer, arrays["vectors"], GOLD, 1.0)
+        layer = made(W, b)
+        d_vectors = learn_readings(layer, vectors, GOLD, 1.0)
+        assert [bool(row.any()) for row in d_vectors] == [True, False, True, True]
         found.append((d_vectors, layer.get_grad("W")))
     for one, other in zip(*found, strict=True):
         assert one == pytest.approx(other, abs=1e-6)
+    nothing = replace(GOLD, readings=numpy.full(4, UNKNOWN, dtype="int32"))
+    layer = made(W, b)
+    assert not learn_readings(layer, vectors, nothing, 1.0).any()
+    assert not layer.get_grad("W").any()
 
 
 def test_new_sizes_ask_for_new_parameters() -> None:

@@ -100,14 +100,17 @@ def sequences(
     return best
 
 
-def few_labels(name: str, seed: int) -> Any:
-    """A parser that chooses between two labels."""
+def few_labels(
+    name: str, seed: int, starts: Sequence[int], scale: float = 0.3
+) -> tuple[Any, Any, list[int], numpy.ndarray]:
+    """A parser that chooses between two labels, and what it searches a document with."""
     nlp = make_nlp(**SYSTEMS[name], projectivize=False)
     parser = parser_of(nlp)
-    examples = make_examples(nlp.vocab)
-    parser.initialize(lambda: examples, nlp=nlp, labels={"labels": ["ROOT", "a", "dep"]})
-    randomize(parser.model, seed, 0.3)
-    return parser
+    labels = {"labels": ["ROOT", "a", "dep"]}
+    parser.initialize(lambda: make_examples(nlp.vocab), nlp=nlp, labels=labels)
+    randomize(parser.model, seed, scale)
+    words = [token.text for token in some_docs(parser, [len(starts)], 0, seed)[0]]
+    return parser, *flat(parser, [Doc(parser.vocab, words=words, sent_starts=[*starts])])
 
 
 @pytest.mark.parametrize(
@@ -120,19 +123,15 @@ def few_labels(name: str, seed: int) -> Any:
 @pytest.mark.parametrize("preset", [0, -1])
 def test_a_wide_beam_finds_everything(name: str, length: int, preset: int) -> None:
     """Where the beam has room for all sequences of moves, it has all trees, in order."""
+    starts = [0] + [preset] * (length - 1)
     for seed in range(2):
-        parser = few_labels(name, seed)
-        starts = [0] + [preset] * (length - 1)
-        doc = some_docs(parser, [length], 0, seed)[0]
-        doc = Doc(doc.vocab, words=[token.text for token in doc], sent_starts=starts)
-        scored, lengths, constraints = flat(parser, [doc])
+        parser, scored, lengths, constraints = few_labels(name, seed, starts)
         expected = sequences(parser, scored, 0, length, starts)
         (found,) = beam.n_best(parser.system, scored, lengths, constraints, 1, WIDE)
         assert 1 < len(expected) < WIDE
         scores = [score for score, *_ in found]
         assert scores == sorted(scores, reverse=True)
-        best_scores = sorted(expected.values(), reverse=True)
-        assert scores[0] == pytest.approx(best_scores[0], abs=1e-4)
+        assert scores[0] == pytest.approx(max(expected.values()), abs=1e-4)
         width = beam.parse(parser.system, scored, lengths, constraints, WIDE)
         assert same(width, found[0][1:])
         if None in {head for heads, *_ in expected for head in heads}:
@@ -169,11 +168,7 @@ def test_hypotheses_that_fall_behind_are_given_up(name: str) -> None:
     starts = [0, -1, -1, -1]
     changed = 0
     for seed in range(6):
-        parser = few_labels(name, seed)
-        randomize(parser.model, seed, 0.05)
-        words = [token.text for token in some_docs(parser, [4], 0, seed)[0]]
-        doc = Doc(parser.vocab, words=words, sent_starts=starts)
-        scored, lengths, constraints = flat(parser, [doc])
+        parser, scored, lengths, constraints = few_labels(name, seed, starts, 0.05)
         whole = beam.parse(parser.system, scored, lengths, constraints, WIDE)
         for gap in (0.05, 0.3, 1.0):
             found = beam.parse(parser.system, scored, lengths, constraints, WIDE, gap=gap)
@@ -189,33 +184,30 @@ def test_scores_of_sentences_add_up(name: str) -> None:
     """What is settled at a sentence start has the scores of the moves before it, and no others."""
     starts = [0, -1, 1, -1]
     for seed in range(2):
-        parser = few_labels(name, seed)
-        words = [token.text for token in some_docs(parser, [4], 0, seed)[0]]
-        doc = Doc(parser.vocab, words=words, sent_starts=starts)
-        scored, lengths, constraints = flat(parser, [doc])
+        parser, scored, lengths, constraints = few_labels(name, seed, starts)
         expected = sequences(parser, scored, 0, 4, starts)
         (found,) = beam.n_best(parser.system, scored, lengths, constraints, 1, WIDE)
         scores = [score for score, *_ in found][:3]
         assert scores == pytest.approx(sorted(expected.values())[:-4:-1], abs=1e-4)
 
 
-def score_of(parser: Any, scored: Any, n: int, width: int, constraints: numpy.ndarray) -> float:
-    return beam.n_best(parser.system, scored, [n], constraints, width, 1)[0][0][0]
-
-
 @pytest.mark.parametrize("name", ["arc-eager", "swap", "arc-standard"])
 def test_a_wider_beam_finds_better_trees(name: str) -> None:
     parser = make(name)
     randomize(parser.model, 0, 0.2)  # less sure of everything
-    totals = []
-    docs = some_docs(parser, [25] * 20, 0)
-    for width in (1, 4, 16):
-        total = 0.0
-        for doc in docs:
-            scored, (n,), constraints = flat(parser, [doc])
-            total += score_of(parser, scored, n, width, constraints)
-        totals.append(total)
+    docs = [flat(parser, [doc]) for doc in some_docs(parser, [25] * 20, 0)]
+    totals = [
+        sum(beam.n_best(parser.system, *doc, width, 1)[0][0][0] for doc in docs)
+        for width in (1, 4, 16)
+    ]
     assert totals[0] + 1 < totals[1] <= totals[2], totals
+    (doc,) = some_docs(parser, [300], 0)
+    parser.beam_width = 4
+    wide = tree(parser(bare(doc)))
+    parser.beam_width = 1
+    assert tree(parser(bare(doc))) != wide
+    with pytest.raises(ValueError, match="at least 1"):
+        parser.n_best([doc], 0)
 
 
 @pytest.mark.parametrize("name", ["arc-eager", "monotonic", "swap", "covington"])
@@ -271,38 +263,32 @@ def test_trees_of_documents(name: str) -> None:
 
 def test_arguments_of_another_batch() -> None:
     parser, other = make("arc-eager"), make("labelled reduce")
-    docs = some_docs(parser, [3, 2], 0.0)
-    scored, lengths, constraints = flat(parser, docs)
+    scored, lengths, constraints = flat(parser, some_docs(parser, [3, 2], 0.0))
     golds = [Gold([0] * n) for n in (2, 3)]
-    wrong: list[tuple[str, Any, Any, Any, Any]] = [
-        ("scores are those of moves of", other.system, lengths, constraints, None),
-        ("3 words in all and 5 constraints", parser.system, [3], constraints, None),
-        ("5 words in all and 4 constraints", parser.system, lengths, constraints[:4], None),
-        ("at least 1 word, not 0", parser.system, [5, 0], constraints, None),
-        ("at least 1 word, not -1", parser.system, [6, -1], constraints, None),
-        (
-            "constraint of word 0 is 1, 0 or -1, not 5",
-            parser.system,
-            lengths,
-            constraints + 5,
-            None,
-        ),
-        ("2 sequences but 1 given trees", parser.system, lengths, constraints, golds[:1]),
-        ("sequence 0 has 2 words, the sequence 3", parser.system, lengths, constraints, golds),
+    right = {"system": parser.system, "lengths": lengths, "fixed": constraints, "given": None}
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("scores are those of moves of", {"system": other.system}),
+        ("3 words in all and 5 constraints", {"lengths": [3]}),
+        ("5 words in all and 4 constraints", {"fixed": constraints[:4]}),
+        ("at least 1 word, not 0", {"lengths": [5, 0]}),
+        ("at least 1 word, not -1", {"lengths": [6, -1]}),
+        ("constraint of word 0 is 1, 0 or -1, not 5", {"fixed": constraints + 5}),
+        ("2 sequences but 1 given trees", {"given": golds[:1]}),
+        ("sequence 0 has 2 words, the sequence 3", {"given": golds}),
     ]
-    for message, system, numbers, fixed, given in wrong:
+    for message, changed in wrong:
+        system, numbers, fixed, given = (right | changed).values()
         for search, more in ((greedy.parse, ()), (beam.parse, (2,)), (beam.n_best, (2, 1))):
             with pytest.raises(ValueError, match=message):
                 search(system, scored, numbers, fixed, *more, given=given)
+    batch = (parser.system, scored, lengths, constraints)
     for shape in ((1, 5), (2, 4), (2, 6)):
-        probabilities = numpy.zeros(shape, "float32")
+        room = numpy.zeros(shape, "float32")
         for search, more in ((greedy.parse, ()), (beam.parse, (2,))):
             with pytest.raises(ValueError, match=r"have the shape \(2, 5\)"):
-                search(
-                    parser.system, scored, lengths, constraints, *more, probabilities=probabilities
-                )
+                search(*batch, *more, probabilities=room)
     with pytest.raises(ValueError, match="at least 1 word, not 0"):
-        beam.parse(parser.system, scored, lengths, constraints, 2, reach=0)
+        beam.parse(*batch, 2, reach=0)
 
 
 def test_a_configuration_of_another_document() -> None:
@@ -324,15 +310,3 @@ def test_a_configuration_of_another_document() -> None:
                 Tracer(system, scored, 3).moves(strange)
     with pytest.raises(ValueError, match="scores are those of 3 words, not of 2"):
         Tracer(parser.system, scored, 2)
-
-
-def test_width_of_the_component() -> None:
-    nlp = random_parser(0, beam_width=4)
-    parser = parser_of(nlp)
-    randomize(parser.model, 0, 0.2)
-    doc = random_doc(nlp.vocab, random.Random(0), 300)
-    wide = tree(parser(bare(doc)))
-    parser.beam_width = 1
-    assert tree(parser(bare(doc))) != wide
-    with pytest.raises(ValueError, match="at least 1"):
-        parser.n_best([doc], 0)

@@ -91,7 +91,7 @@ def test_costs_and_losses_of_labels_that_fit_no_arc(case: Case) -> None:
 def test_costs_and_losses_of_more_trees(case: Case) -> None:
     """More of those of three words, and a sample of those of four."""
     longest = 3 if case.labels is not None or case.constraints else 4
-    prove(case, range(3, longest + 1), 30_000)
+    prove(case, range(3, longest + 1), 15_000)
 
 
 def test_all_trees_are_there() -> None:

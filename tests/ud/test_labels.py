@@ -16,7 +16,7 @@ from spacy_nmparse.ud.whole_pipeline import CONFIGS, whole_pipeline
 from tests.toy_treebank import CONLLU
 
 
-@pytest.mark.parametrize("parser", ["nm_parser", "nl_covington_parser", "swap_parser"])
+@pytest.mark.parametrize("parser", ["nm_parser", "swap_parser"])
 def test_label_data_are_complete(parser: str, tmp_path: Path) -> None:
     source = tmp_path / "a.conllu"
     tree = "1\tBen\tben\tPRON\tP\tA=1\t3\tnsubj\t_\t_\n2-3\tgörmedim\t" + "_\t" * 7 + "_\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.cli.train import train
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus as SpacyCorpus
@@ -19,7 +18,7 @@ from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import split_doc, ud_range, ud_words
 from spacy_nmparse.ud.readers import Corpus
 from spacy_nmparse.ud.treebank import convert, split_by
-from tests.toy_treebank import nmparse, sentence
+from tests.toy_treebank import sentence
 
 WORDS = ["I", "saw", "it", "."]
 
@@ -200,14 +199,3 @@ def test_the_same_as_spacy_s(conllu: Path, tmp_path: Path, settings: dict[str, o
         strict=True,
     ):
         assert own.to_dict() == other.to_dict() and own.predicted.text == other.predicted.text
-
-
-def test_training_on_conllu(conllu: Path, tmp_path: Path) -> None:
-    """spacy train, without a step before it."""
-    config = tmp_path / "whole.cfg"
-    assert nmparse(["init-config", str(config), "--parser", "nm_parser"]) == 0
-    overrides = {"paths.train": [str(conllu)], "paths.dev": str(conllu), "nlp.lang": "en"}
-    overrides.update({"training.max_epochs": 1, "corpora.train.gold_preproc": True})
-    train(config, tmp_path / "model", overrides=overrides)
-    doc = spacy.load(tmp_path / "model" / "model-best")("du lac")
-    assert forms([doc]) == ["du", "de", "le", "lac"]

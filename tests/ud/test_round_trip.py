@@ -35,6 +35,8 @@ from tests.naive.rows import document_rows as plain_rows
 from tests.pipe.common import tiny_parser
 from tests.validator import format_errors
 
+COLUMNS = ("words", "spaces", "heads", "deps", "lemmas", "pos", "tags", "morphs")
+
 FOLDER = os.environ.get("NMPARSE_TREEBANKS", "")
 
 SPACE = st.sampled_from([" ", "\n", "\t", "\r", "\u00a0", "\u3000", "\u2028", "\x1f", "\x85"])
@@ -70,29 +72,24 @@ def draw_tree(draw: Callable[..., Any], n: int) -> list[int]:
 @st.composite
 def documents(draw: st.DrawFn) -> Doc:
     """A document with any annotation, spaces as tokens, and sentences."""
-    columns: dict[str, list[Any]] = {name: [] for name in ("words", "spaces", "heads", "deps")}
-    columns |= {name: [] for name in ("lemmas", "pos", "tags", "morphs")}
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    texts = (FORM, st.text(SPACE, min_size=1, max_size=3))
     for n in draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)):
-        base = len(columns["words"])
-        places = []
+        base, places = len(columns["words"]), []
         for _ in range(n):
             places.append(len(columns["words"]))
-            columns["words"].append(draw(FORM))
-            columns["spaces"].append(draw(st.booleans()))
-            if draw(st.integers(0, 4)) == 0:
-                columns["words"].append(draw(st.text(SPACE, min_size=1, max_size=3)))
+            for text in texts[: 1 + (draw(st.integers(0, 4)) == 0)]:
+                columns["words"].append(draw(text))
                 columns["spaces"].append(draw(st.booleans()))
         heads, own = draw_tree(draw, n), 0
         for i in range(base, len(columns["words"])):
             word = i in places
             own = places.index(i) if word else own
             head = places[heads[own]] if word else places[own]
-            columns["heads"].append(head)
-            columns["deps"].append("ROOT" if head == i else draw(LABEL))
-            columns["lemmas"].append(draw(NAME) if word else "")
-            columns["pos"].append(draw(UPOS) if word else "SPACE")
-            columns["tags"].append(draw(NAME) if word else "")
-            columns["morphs"].append(draw(FEATS) if word else "")
+            dep = "ROOT" if head == i else draw(LABEL)
+            rest = tuple(map(draw, (NAME, UPOS, NAME, FEATS))) if word else ("", "SPACE", "", "")
+            for name, value in zip(COLUMNS[2:], (head, dep, *rest), strict=True):
+                columns[name].append(value)
     for names in (("heads", "deps"), ("lemmas",), ("pos",), ("tags",), ("morphs",)):
         if draw(st.integers(0, 4)) == 0:
             for name in names:
@@ -124,17 +121,14 @@ def test_any_document(doc: Doc) -> None:
     assert restored(conllu).rstrip() == doc.text.rstrip()
 
 
-ITEMS = (
-    "SpaceAfter=No",
-    "_",
-    "Gloss=a b",
-    "SpacesAfter=\\n",
-    "SpacesBefore=\\s",
-    "SpacesInToken=a",
-    "Confirmed=Yes",
-)
 OWN_MISC = st.lists(
-    st.sampled_from([*ITEMS, "HeadConfidence=0.500", "\t", "", " "]), max_size=3
+    st.sampled_from(
+        [
+            *("SpaceAfter=No", "_", "Gloss=a b", "SpacesAfter=\\n", "SpacesBefore=\\s"),
+            *("SpacesInToken=a", "Confirmed=Yes", "HeadConfidence=0.500", "\t", "", " "),
+        ]
+    ),
+    max_size=3,
 ).map("|".join)
 
 
@@ -186,12 +180,12 @@ def sentences(draw: st.DrawFn, number: int) -> str:
     heads = draw_tree(draw, n)
     rows: list[str] = []
     text, end = "", 0
-    misc = st.lists(
-        st.sampled_from(["Gloss=a b", "X", "Ref=1-2", "Y=\\p"]), max_size=2, unique=True
-    )
+
+    def some(*items: str) -> list[str]:
+        return draw(st.lists(st.sampled_from(items), max_size=2, unique=True))
 
     def last_column(has_space: bool) -> str:
-        items = draw(misc)
+        items = some("Gloss=a b", "X", "Ref=1-2", "Y=\\p")
         if not has_space:
             items.insert(draw(st.integers(0, len(items))), "SpaceAfter=No")
         return "|".join(items) or "_"
@@ -207,15 +201,10 @@ def sentences(draw: st.DrawFn, number: int) -> str:
         elif i >= end:
             text += word + " " * space
         head, label = (0, "root") if heads[i] == i else (heads[i] + 1, draw(LABEL))
-        own = "_" if i < end else last_column(space)
-        feats = draw(FEATS) or "_"
-        rows.append(
-            f"{i + 1}\t{word}\t{draw(NAME)}\t{draw(UPOS)}\t_\t{feats}\t{head}\t{label}\t_\t{own}"
-        )
-    comments = draw(
-        st.lists(st.sampled_from(["# speaker = A", "#x", "# newpar"]), max_size=2, unique=True)
-    )
-    comments += [f"# sent_id = s{number}", f"# text = {text.rstrip(' ')}"]
+        row = [str(i + 1), word, draw(NAME), draw(UPOS), "_", draw(FEATS) or "_", str(head), label]
+        rows.append("\t".join([*row, "_", "_" if i < end else last_column(space)]))
+    comments = [*some("# speaker = A", "#x", "# newpar"), f"# sent_id = s{number}"]
+    comments.append(f"# text = {text.rstrip(' ')}")
     return "\n".join([*draw(st.permutations(comments)), *rows]) + "\n\n"
 
 

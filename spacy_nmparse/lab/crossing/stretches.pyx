@@ -5,8 +5,9 @@ A stretch is what lies between two known sentence starts; without ``segment``, t
 no arcs cross in it, formulas are exact, and nothing is tabulated. Where some do, tables hold the
 least number of errors in every part of the stretch; they are filled once for a gold tree. With them
 ``leaving.pyx`` and ``growing.pyx`` tell what a configuration loses, for each place where its
-sentence may end. A sentence that goes on beyond a known start never loses less than one that ends
-there, and one that ends where gold is known not to start never less than one that goes on.
+sentence may end. Two kinds of places are left out, since they never lose less than others: beyond a
+known start (to end at that start is as good), and where gold is known to have no start (to go on is
+as good).
 """
 from spacy_nmparse.lab.crossing.growing cimport fill_growing, growing_losses
 from spacy_nmparse.lab.crossing.leaving cimport fill_leaving, leaving_losses

@@ -7,9 +7,9 @@ in the buffer. End: an empty buffer. Words without a head then hang off ROOT. Mo
 system reach any item of lambda1: i_k is the k-th from the right, i = i_1.
 
 Cycles. The monotonic systems keep the words of a tree together in a union-find set (headless.pyx):
-h -> d is legal iff d has no head and h is not in d's set. The non-monotonic ones delete arcs, which
-no such sets survive. They need none: every arc is legal, and only after the choice one chain of
-heads is climbed, from h, to see whether h -> d closes a cycle; then the arc into h goes.
+h -> d is legal iff d has no head and h is not in d's set. The non-monotonic systems delete arcs, so
+they cannot keep such sets, and need none: every arc is legal. Only when h -> d is made, they climb
+the heads from h to see whether it closes a cycle; if it does, the arc into h is deleted.
 
 Losses are in ``loss``, all costs of a configuration at once in ``costs``.
 """

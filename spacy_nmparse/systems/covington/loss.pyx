@@ -60,8 +60,9 @@ cdef int fresh_marks(const StateC* s) noexcept nogil:
 
 
 cdef int n_cycles(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
-    """Cycles among built and pending arcs. Every word of one that has no head is a treetop; the
-    next is the top of the tree that has its gold head. A cycle has a built arc: a top up to j."""
+    """Cycles among built and pending arcs. Walk from treetop to treetop: the next one is the top of
+    the tree that holds the gold head of this one. Every cycle has a built arc, so it has a treetop
+    up to j."""
     cdef int* mark = marks(s)
     cdef int first = fresh_marks(s)
     cdef int walk = first - 1
@@ -90,8 +91,8 @@ cdef int n_cycles(const StateC* s, const GoldC* gold, const ListViewC* v, int e)
 cdef bint may_be_freed(
     const StateC* s, const GoldC* gold, const ListViewC* v, int w, int e
 ) noexcept nogil:
-    """Whether the arc into w will likely go, for nothing: a cycle through it must be
-    closed by an arc w -> y, where y is above w, and no right arc into y is replaced."""
+    """Whether the arc into w will likely be deleted at no cost: a pending arc w -> y, with y above
+    w, closes a cycle through it, and no right arc into y is replaced."""
     cdef int j = v.b
     cdef int y = w
     cdef int g, child
@@ -120,8 +121,8 @@ cdef bint may_be_freed(
 
 
 cdef int n_cut(const StateC* s, const GoldC* gold, const ListViewC* v, int e) noexcept nogil:
-    """Right arcs that the pending arcs of j, built from the right, will cut: those
-    into h, where h -> d closes a cycle that none of the arcs before has broken."""
+    """Right arcs that will be cut when the pending arcs of j are built, from the right to the left:
+    h -> d cuts the arc into h, where it closes a cycle that no arc before it has broken."""
     cdef int j = v.b
     cdef int cut = 0
     cdef int m, i, h, d, x
@@ -217,7 +218,7 @@ cdef int sentence_end(const StateC* s, const GoldC* gold, const ListViewC* v) no
 
 cdef int surplus_behind(const GoldC* gold, int e) noexcept nogil:
     """single_root: gold roots from e on but one in each sentence, when a sentence starts at e.
-    Unlike ``gold.surplus_from`` it leaves out the arcs that are lost by that, which may cross."""
+    Other than in ``gold.surplus_from``, arcs that are lost by that start do not join sentences."""
     cdef int far = NONE
     cdef int surplus = 0
     cdef int roots = 0

@@ -1,16 +1,16 @@
 """Which moves keep all known arcs of a partial tree.
 
-They are those that cost nothing: behind them, a derivation is found (swap.pyx) that loses nothing.
-But from the next configuration on, with another plan, none may be found any more. So there are two
-safety nets, and a search that is held to these moves makes all known arcs, and always has a move.
+A move that costs nothing keeps them: swap.pyx has found a derivation behind it that loses nothing.
+But the plan of the next configuration is another one, and may find none. So there are two safety
+nets. With them, a search that is held to these moves makes all known arcs, and always has a move.
 
-One is a walk with a fixed order, that of the gold tree with heads made up where they are unknown
-(gold.pyx). Words of unknown head leave the stack as soon as they can, to any head. The first move
-of a walk that gets to the end is one whose walk does, too. From the first configuration it gets
-there for every part of a tree: known arcs do not cross in the order, and no word between them waits
-for another. In sentences of long derivations it alone tells the moves.
+The first is a walk with a fixed order: that of the gold tree, with heads made up where they are
+unknown (gold.pyx). Words of unknown head leave the stack as soon as they can, to any head. If the
+walk gets to the end, so does the walk after its first move. From the first configuration it gets
+there for every part of a tree: in this order no known arcs cross, and no word between them waits
+for another. Where derivations are long, this walk alone tells the moves.
 
-The other one is the derivation that was found for the last move, from where it was found.
+The second is the derivation that was found for the last move, continued from where it was found.
 """
 from libc.string cimport memcpy
 
@@ -174,8 +174,8 @@ cdef void prepare(const StateC* s, const GoldC* gold, int move, PlanC* p) noexce
 
 
 cdef bint is_derivable(const StateC* s, const GoldC* gold, int move, PlanC* p) noexcept nogil:
-    """Whether ``rest`` of swap.pyx finds a derivation without a loss behind the named move, STAY or
-    RESUME. p.move: its wanted move."""
+    """Whether ``planned_rest`` of swap.pyx finds a derivation without a loss behind the named move,
+    STAY or RESUME. p.move: its wanted move."""
     prepare(s, gold, move, p)
     if make_tree(s.system, gold, s.system.single_root, p) or (
         p.end < gold.n and errors_behind(s, gold, p.end)

@@ -190,8 +190,8 @@ cdef inline bint has_tie(
 
 
 cdef int find_ties(PlanC* p, TieC* ties) noexcept nogil:
-    """Pairs of blocks that can only stand in one order, since of each there is an item, the two out
-    of text order. Where there are more than MAX_TIES, the plan is not steady."""
+    """Find pairs of blocks that can only stand in one order: an item of the one and an item of the
+    other are out of text order. Where there are more than MAX_TIES, the plan is not steady."""
     cdef int n_ties = 0
     cdef int i, k, y, left, right, over
     for i in range(1, p.unread):
@@ -239,7 +239,7 @@ cdef bint may_come(
 cdef void sort_blocks(
     const TieC* ties, int n_ties, int head, int* blocks, int n_blocks
 ) noexcept nogil:
-    """Put blocks where the ties want them, and otherwise leave them in order."""
+    """Let blocks stand as the ties demand, and else in the order in which they are."""
     cdef int i, k, block
     for i in range(n_blocks):
         for k in range(i, n_blocks):
@@ -321,7 +321,8 @@ cdef inline bint counts(const int* wanted, int w) noexcept nogil:
 
 
 cdef bint dig(PlanC* p, int n_stack, const int* head, const int* wanted) noexcept nogil:
-    """The walk is stuck: can SWAPs bring S0 right above its head? Then lay out what comes of it."""
+    """Where the walk is stuck: let SWAPs bring S0 right above its head, and make a plan from there.
+    False: they cannot."""
     cdef int s0 = p.stack[n_stack - 1]
     cdef int depth = n_stack - 2
     cdef int i
@@ -450,8 +451,8 @@ cdef int follow(
 ) noexcept nogil:
     """Walk to the end of the sentence. Returns the number of wanted heads that are lost.
 
-    wanted NULL: all heads are wanted, and the walk ends with 1 where it gets stuck, as with
-    p.strict. order NULL: it does so, too, and never SWAPs.
+    wanted NULL: all heads are wanted. order NULL: the walk never SWAPs. In both cases, and with
+    p.strict, a walk that gets stuck ends with 1.
     """
     cdef WalkC t
     cdef int lost = 0
@@ -608,9 +609,12 @@ cdef bint try_all(TrialC* t, int allowed) noexcept nogil:
 cdef int improve(
     const SystemC* system, const GoldC* gold, PlanC* p, int least, int lost
 ) noexcept nogil:
-    """The least number of heads lost, from ``least`` on and below ``lost``, for which a bounded
-    search finds a derivation; else lost. Where it finds one, it finds one from each configuration
-    on it, too: it goes there by the same moves, and has less to look at."""
+    """Search for a derivation that loses fewer heads than ``lost``, and at least ``least``. Returns
+    the fewest that are found; or lost.
+
+    From any configuration of the derivation that it finds, the search finds the rest of it again:
+    it tries the same moves first, and has fewer configurations to look at.
+    """
     cdef TrialC t
     cdef int i, allowed
     t.p = p

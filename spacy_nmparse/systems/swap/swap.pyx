@@ -1,14 +1,13 @@
 """The SwapStandard system (Nivre 2009; Björkelund & Nivre 2015): arc-standard with SWAP.
 
-Configurations, moves and terminal conditions are those of arc_standard.pyx; SWAP puts S1 back to
-the front of the buffer, and so any tree can be built. Items are swapped in text order only, so no
-two of them twice.
+Configurations, moves and terminal conditions are those of arc_standard.pyx. SWAP puts S1 back to
+the front of the buffer, so that any tree can be built. Items are swapped in text order only, so no
+two of them are swapped twice.
 
-Loss: no closed form is known. The number given is that of a derivation that loses few heads
-(plan.pyx): of the walk to the gold tree from here, or, where that gets stuck, of what a search
-finds. Where no head is lost, each of them is found again after its first move; so whoever makes
-moves of the least cost loses none. The true loss is never higher. docs/oracles.md tells how often
-it is lower.
+Loss: no closed form is known. The number given is what a derivation loses that plan.pyx finds: the
+walk to the gold tree or, where that gets stuck, the best of a search. A derivation that loses no
+head is found again after its first move, so whoever makes moves of the least cost loses none. The
+true loss is never higher; docs/oracles.md tells how often it is lower.
 """
 from spacy_nmparse.systems.arc_standard cimport (
     can_left_arc,

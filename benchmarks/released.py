@@ -30,10 +30,17 @@ from benchmarks.pipelines import OURS, SENTENCES_PER_DOC, speed, train_spacy, zi
 from benchmarks.runs import Keeper, Runs, load
 from benchmarks.summary import made_with, spread
 from benchmarks.training import settings_of
-from benchmarks.treebanks import Treebank, add_run_arguments, choose_lang, convert_treebank, path_of
+from benchmarks.treebanks import (
+    Treebank,
+    add_run_arguments,
+    choose_lang,
+    convert_treebank,
+    find_splits,
+    path_of,
+)
 from spacy_nmparse.cli.records import parse_settings
 from spacy_nmparse.ud.readers import Corpus
-from spacy_nmparse.ud.treebank import find_splits, split_by
+from spacy_nmparse.ud.treebank import split_by
 
 SPLIT = "test"
 VECTORS = f"{OURS}_vectors"

@@ -37,6 +37,8 @@ from tests.pipe.common import (
     tree,
 )
 
+SMALL_AFFIXES = affix_tok2vec(rows=20, affix_rows=20)
+
 
 @pytest.fixture(scope="module")
 def saved(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -196,7 +198,7 @@ def test_parameters_of_the_wrong_shape(factory: str) -> None:
         array = params[node][name]
         bad = (array[:-1], array[..., None], array.astype("float64"), None)[number % 4]
         content["params"][node] = {**params[node], name: bad}
-        broken = altered(parser, model=content)
+        broken = altered(before, model=content)
         content["params"][node] = params[node]
         damaged = {**srsly.msgpack_loads(broken), CHECKSUMS: parts[CHECKSUMS]}
         with pytest.raises(ValueError, match="model is not the one that was saved"):
@@ -223,8 +225,8 @@ def test_sizes_ask_for_no_memory(factory: str) -> None:
     params = [{**params, "b": array} for params in content["params"]]
     models.append(srsly.msgpack_dumps({**content, "params": params}))
     assert len(models) > 8
-    damaged = [("the model is damaged", altered(parser, model=model)) for model in models]
-    damaged += [("vocab is damaged", altered(parser, vocab=head)) for head in models[:5]]
+    damaged = [("the model is damaged", altered(before, model=model)) for model in models]
+    damaged += [("vocab is damaged", altered(before, vocab=head)) for head in models[:5]]
     damaged += [("cannot load its bytes", head) for head in models[:5]]
     for message, data in damaged:
         with pytest.raises(ValueError, match=message):
@@ -237,7 +239,7 @@ def test_sizes_ask_for_no_memory(factory: str) -> None:
 @pytest.mark.parametrize("factory", [NM, NL])
 def test_attributes_that_layers_cannot_have(factory: str) -> None:
     """Whoever wrote the model's file: no layer is run with them."""
-    model = {**SMALL[factory]["model"], "tok2vec": affix_tok2vec(), "recurrent_width": 4}
+    model = {**SMALL[factory]["model"], "tok2vec": SMALL_AFFIXES, "recurrent_width": 4}
     parser = parser_of(random_parser(1, factory=factory, model=model))
     parts = srsly.msgpack_loads(before := parser.to_bytes(exclude=["vocab"]))
     content = srsly.msgpack_loads(parts["model"])
@@ -258,7 +260,7 @@ def test_attributes_that_layers_cannot_have(factory: str) -> None:
 
 def test_attributes_that_are_not_those_of_the_configuration() -> None:
     """Some are settings, of which what was saved holds; of others the weights are made."""
-    config: Any = {"factory": NL, "model": arc_model_config(tok2vec=affix_tok2vec())}
+    config: Any = {"factory": NL, "model": arc_model_config(tok2vec=SMALL_AFFIXES)}
     source, parser = (parser_of(random_parser(seed, **config)) for seed in (0, 1))
     embed = next(node for node in source.model.walk() if node.name == "nmparse_affix_embed")
     source.model.attrs["n_pairs"], embed.attrs["word_dropout"] = 0, 0.5

@@ -12,6 +12,8 @@ from spacy.training import Example
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.gold import word_parse
 from tests.pipe.common import (
+    NL,
+    NM,
     TREES,
     assert_sound,
     bare,
@@ -284,8 +286,9 @@ def test_add_label_before_training(nlp: Language) -> None:
     assert "rare" in parser.labels and "nsubj" in parser.labels
 
 
-def test_add_label_after_training(kind: dict[str, Any]) -> None:
-    nlp = overfitted(**kind)
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_add_label_after_training(factory: str) -> None:
+    nlp = overfitted(factory=factory)
     parser = parser_of(nlp)
     old_labels = parser.labels
     assert parser.add_label("new") == 1
@@ -295,7 +298,7 @@ def test_add_label_after_training(kind: dict[str, Any]) -> None:
     gold = Doc(nlp.vocab, words=["brand", "new"], heads=[1, 1], deps=["new", "ROOT"])
     learn(nlp, [*make_examples(nlp.vocab), make_example(gold)], sgd=nlp.resume_training())
     assert knows_the_trees(nlp)
-    other = make_nlp(**kind)
+    other = make_nlp(factory=factory)
     parser_of(other).from_bytes(parser.to_bytes())
     for one in (nlp, other):
         assert tree(one(bare(gold))) == tree(gold)

@@ -21,7 +21,13 @@ from benchmarks.common import command_line, program, record
 from benchmarks.formats import markdown
 from benchmarks.papers import VARIANTS
 from benchmarks.systems import parse_system
-from benchmarks.treebanks import Treebank, add_run_arguments, open_treebank, path_of
+from benchmarks.treebanks import (
+    Treebank,
+    add_run_arguments,
+    add_source_arguments,
+    open_treebank,
+    path_of,
+)
 from spacy_nmparse.cli.records import dump
 from spacy_nmparse.lab.repair_use import find_repairs
 from spacy_nmparse.ud.corpus import read_docs
@@ -56,6 +62,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     """Run the command line."""
     parser = command_line(__doc__)
     parser.add_argument("treebanks", nargs="+", type=path_of, help="of benchmarks.jackknife")
+    add_source_arguments(parser)
     add_run_arguments(parser, "upper_bound", 15)
     args = parser.parse_args(argv)
     rows = []

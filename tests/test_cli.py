@@ -295,7 +295,9 @@ def test_repairs(folder: Path) -> None:
     assert (result["documents"], result["words"]) == (5, 25)
     assert set(result) == {
         "documents", "words", "moves", "repairs", "punct", "total", "labels", "examples",
+        "heads", "right", "at_most",
     }  # fmt: skip
+    assert result["heads"] == 25 >= result["at_most"] >= result["right"]
     assert set(result["total"]) == {
         "tp", "neutral", "fp", "fn", "tn", "deferred", "precision", "recall",
     }  # fmt: skip

@@ -35,6 +35,9 @@ NOT_RUN = (
     *("ruff", "cython-lint", "mypy", "mkdocs", "nox", "python -m cibuildwheel"),
     # They need Graphviz, pipelines of other tests, or a browser.
     *("dot ", "python -m spacy nmparse replace", "python -m spacy nmparse annotate"),
+    # Tests of whole pipelines and of transformers have these.
+    *("python -m spacy nmparse learn-on", "python -m spacy nmparse init-config transformer.cfg"),
+    "python -m spacy train transformer.cfg",
     # They need Ray, or a web server.
     *("python examples/ray_corpus.py", "MODEL=", "curl "),
     # A form, not a command.
@@ -175,6 +178,8 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
     for split in ("train", "dev", "test"):
         (treebank / f"en_ewt-ud-{split}.conllu").write_text(CONLLU, encoding="utf-8")
     (treebank.parent / "got_proiel-ud-test.conllu").write_text(CONLLU, encoding="utf-8")
+    (folder / "texts").mkdir()
+    (folder / "texts" / "a.txt").write_text("I saw Jack fall.\n", encoding="utf-8")
     corpus = folder / "corpus" / "demo"
     corpus.mkdir(parents=True)
     docs = [gold_doc(trained.vocab, trees) for trees in ([0], [1, 4], [2], [3])]

@@ -466,7 +466,7 @@ def test_a_bar_on_a_terminal(
     terminal, source = Terminal(), write(tmp_path / "a.txt", TEXT)
     monkeypatch.setattr(sys, "stderr", terminal)
     files = [str(source)], str(tmp_path / "out")
-    run_parse(str(model), *files, None, None, False, False, 1, 0, False, False)
+    run_parse(str(model), *files, None, None, False, False, 1, 0, False, False, None)
     assert f"/{len(TEXT.encode())}.0" in terminal.getvalue()
     assert list(conllu_to_docs(tmp_path / "out", trained.vocab))
 
@@ -840,7 +840,9 @@ def test_closed_streams(
         with pytest.raises(ValueError, match=message):
             parse_file(trained, job, "conllu")
     assert not target.exists()
-    run_parse(str(model), [str(source)], str(target), None, None, False, False, 1, 0, False, False)
+    run_parse(
+        str(model), [str(source)], str(target), None, None, False, False, 1, 0, False, False, None
+    )
     assert words(target.read_text(encoding="utf-8")) == TEXT.split()
 
 

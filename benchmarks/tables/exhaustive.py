@@ -7,6 +7,8 @@ from typing import NamedTuple
 from benchmarks.tables.common import Rows, figure, results, table
 
 PROVEN = {
+    "whole": "arc-standard, arc-hybrid, arc-swift, arc-eager with L, D or both; plain or with "
+    "`single_root`; every tree of up to 5 words, unlabelled",
     "arc_eager": "arc-eager, up to 5 words, projective gold",
     "repairs": "the same with repairs, Unshift or one kind of push",
     "decoupled": "the same with decoupled repairs, up to 4 words",

@@ -127,6 +127,22 @@ class BuildExtensions(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def run(self) -> None:
+        if self.force or not self.is_current():
+            self.translate()
+        super().run()
+
+    def is_current(self) -> bool:
+        """Whether all modules are compiled, none before one of the package's sources. Cython's own
+        files do not count: pip may install them after it has compiled an editable install."""
+        sources = (
+            path for end in ("pyx", "pxd", "h") for path in Path("spacy_nmparse").rglob(f"*.{end}")
+        )
+        newest = max(path.stat().st_mtime for path in sources)
+        made = [Path(self.get_ext_filename(ext.name)) for ext in self.extensions]
+        return all(path.is_file() and path.stat().st_mtime >= newest for path in made)
+
+    def translate(self) -> None:
+        """Let Cython write the C files of what has changed."""
         translated = cythonize(
             self.extensions,
             compiler_directives=DIRECTIVES,
@@ -140,7 +156,6 @@ class BuildExtensions(build_ext):
             ext.depends = HEADERS if any(name.endswith(".h") for name in done.depends) else []
             if COUNTED:
                 end_lines(Path(done.sources[0]))
-        super().run()
 
     def build_extension(self, ext: Extension) -> None:
         """Take the file that is compiled already beside its sources, unless it is older."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from setuptools import Distribution, Extension
 
 import spacy_nmparse
 from scripts import demo
@@ -66,3 +69,24 @@ def test_the_wheel_beside_sources_that_are_not_compiled(wheel: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     done = python("-c", run, "nmparse", "--help", cwd=sources, **path)
     assert done.returncode and 'pip install -e "' in done.stderr
+
+
+def test_what_is_compiled_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless a source is newer; files of Cython, which pip may install later, do not count."""
+    if not (ROOT / "setup.py").is_file():
+        pytest.skip("setup.py is not here")
+    command = runpy.run_path(str(ROOT / "setup.py"))["BuildExtensions"](Distribution())
+    monkeypatch.chdir(tmp_path)
+    command.extensions = [Extension("spacy_nmparse.a", ["spacy_nmparse/a.pyx"])]
+    made = Path(command.get_ext_filename("spacy_nmparse.a"))
+    made.parent.mkdir()
+    source = Path("spacy_nmparse", "a.pyx")
+    source.touch()
+    assert not command.is_current()
+    made.touch()
+    for seconds, is_current in ((-1, True), (1, False)):
+        then = made.stat().st_mtime + seconds
+        os.utime(source, (then, then))
+        assert command.is_current() is is_current

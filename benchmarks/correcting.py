@@ -60,10 +60,11 @@ def corrected(assistant: Assistant, gold: Sentence, *, again: bool, by_doubt: bo
         n_corrected += 1
 
 
-def simulate(model: str, path: Path, limit: int = 0) -> tuple[int, list[int]]:
-    """The number of words of a file, and how many are corrected in each of WAYS."""
+def simulate(model: str, path: Path, limit: int = 0) -> tuple[int, int, list[int]]:
+    """How many sentences of a file are left out, the words of the others, and how many of these
+    words are corrected in each of WAYS."""
     assistant = Assistant(spacy.load(model))
-    n_words, counts = 0, [0] * len(WAYS)
+    n_left_out, n_words, counts = 0, 0, [0] * len(WAYS)
     for gold in [*read_rows(path)][: limit or None]:
         try:
             found = [
@@ -71,10 +72,11 @@ def simulate(model: str, path: Path, limit: int = 0) -> tuple[int, list[int]]:
                 for again, by_doubt in ((False, False), (True, False), (True, True))
             ]
         except ValueError:
+            n_left_out += 1
             continue
         n_words += len(gold.words)
         counts = [one + other for one, other in zip(counts, found, strict=True)]
-    return n_words, counts
+    return n_left_out, n_words, counts
 
 
 @program
@@ -87,10 +89,12 @@ def main(argv: Sequence[str] | None) -> int | None:
     rows = []
     for pair in args.pairs:
         model, _, gold = pair.partition("=")
-        n_words, counts = simulate(model, Path(gold), args.limit)
+        if not gold:
+            raise ValueError(f"{pair}: write MODEL=GOLD.conllu.")
+        n_left_out, n_words, counts = simulate(model, Path(gold), args.limit)
         shares = [f"{count} ({100 * count / max(n_words, 1):.1f} %)" for count in counts]
-        rows.append((Path(gold).name, n_words, *shares))
-    print_table(("treebank", "words", *WAYS), rows)
+        rows.append((Path(gold).name, n_left_out, n_words, *shares))
+    print_table(("treebank", "left out", "words", *WAYS), rows)
     return None
 
 

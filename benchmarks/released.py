@@ -15,7 +15,7 @@ that has its file is kept. Without a treebank the command prints what is there.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,17 +99,11 @@ def evaluate_package(treebank: Treebank, conllu: Path, name: str, output: Path) 
 
 
 def train_ours(
-    treebank: Treebank,
-    files: dict[str, Path],
-    name: str,
-    seed: int,
-    epochs: int,
-    output: Path,
-    extra: dict[str, Any],
+    name: str, conllu: Path, output: Path, train: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Train and evaluate our pipeline: the run's contents, as of `train_spacy`."""
-    made = train_spacy(treebank, files, OURS, seed, epochs, output, extra)
-    return {**made, "system": name, "trees": score_inputs(output / "model-best", files[SPLIT])}
+    """Train our pipeline in the folder `output` and evaluate it: the run's contents."""
+    made = train()
+    return {**made, "system": name, "trees": score_inputs(output / "model-best", conllu)}
 
 
 def summarize(folder: Path) -> dict[str, Any]:
@@ -184,8 +178,11 @@ def main(argv: Sequence[str] | None) -> int | None:
             ours[VECTORS] = {**extra, "paths.vectors": args.vectors, embed: True}
         for seed in args.seeds:
             for name, settings in ours.items():
-                of = (treebank, files, name, seed, args.epochs, work / f"{name}-seed{seed}")
-                keeper.keep(name, seed, partial(train_ours, *of, settings), {"epochs": args.epochs})
+                output = work / f"{name}-seed{seed}"
+                of = (treebank, files, OURS, seed, args.epochs, output, settings)
+                train = partial(train_spacy, *of)
+                make = partial(train_ours, name, files[SPLIT], output, train)
+                keeper.keep(name, seed, make, {"epochs": args.epochs})
         status = keeper.status()
     parts = [f"## {name}\n\n{report(systems)}" for name, systems in load(args.runs).items()]
     show("\n\n".join(parts))

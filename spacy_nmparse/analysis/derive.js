@@ -6,12 +6,13 @@ const asking = element("form", {id: "asking"},
     "aria-label": "A sentence", placeholder: "Type a sentence"}),
   element("button", {}, "parse"));
 const steering = element("div", {id: "steering"},
-  element("button", {id: "own", title: "Let the parser choose all moves (O)"},
+  element("button", {id: "own", disabled: "", title: "Let the parser choose all moves (O)"},
     "parser's own moves"),
-  element("button", {id: "right", title: "Costs are those against this tree (G)"},
+  element("button", {id: "right", disabled: "", title: "Costs are those against this tree (G)"},
     "take its tree as gold"),
   element("a", {id: "annotate"}, "annotate"), element("span", {id: "status", role: "status"}));
-const shown = ["controls", "what", "picture", "panels"].map(byId);
+const shown = [...["controls", "what", "picture", "panels"].map(byId),
+  document.querySelector("footer")];  // once there is a derivation
 const address = () => new URLSearchParams(location.hash.slice(1));
 
 let turn = 0;  // of requests the last one is shown
@@ -38,6 +39,7 @@ async function refresh() {
     if (isOther) byId("list").children[i].append(" ✎");
   });
   byId("own").disabled = !moves.length;
+  byId("right").disabled = false;
   if (moves.length && !asked.get("step")) go(behind(moves.length));
 }
 // The step behind so many moves: completions are none.
@@ -78,9 +80,8 @@ const right = () => {
 document.querySelector("header").after(asking, steering);
 for (const one of shown) one.hidden = true;
 byId("keys").append(...[["1–9", "make this move"], ["Shift+1", "with the right label"],
-  ["O", "parser's own moves"], ["G", "take its tree as gold"]].map((own) => element("span",
-  {class: "key"}, ...own.slice(0, -1).flatMap((key) => [element("kbd", {}, key), " "]),
-  own.at(-1))));
+  ["O", "parser's own moves"], ["G", "take its tree as gold"]].flatMap(([key, does]) =>
+  [" ", element("span", {class: "key"}, element("kbd", {}, key), ` ${does}`)]));
 byId("own").addEventListener("click", own);
 byId("right").addEventListener("click", right);
 asking.addEventListener("submit", (event) => {

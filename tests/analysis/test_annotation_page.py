@@ -314,13 +314,15 @@ def test_a_typed_sentence_and_a_gold_tree_made_by_clicks(work: Open) -> None:
     script = (
         MOVES
         + """
-    result.empty = byId("panels").hidden;
+    result.empty = byId("panels").hidden && byId("right").disabled;
     put_text("She saw <b>the cat ."); await until(() => data?.words.length);
     result.words = texts("#picture [data-word]"); result.gold = data.gold_heads;
     put_text("She saw the cat ."); await until(() => data.words.length === 5);
     press("ArrowRight"); all("button.take")[1].click();
     await until(() => data.steps[1].action[0] === "SHIFT");
     result.heads = data.heads;
+    document.body.style.width = "370px";
+    result.fits = document.querySelector("footer").scrollWidth <= 370;
     byId("right").click(); await until(() => data.gold_heads);
     result.taken = data.gold_heads; result.cost = data.steps[1].cost;
     press("ArrowRight"); digit(2, true); await until(() => data.steps[1].action[0] === "SHIFT");
@@ -333,6 +335,7 @@ def test_a_typed_sentence_and_a_gold_tree_made_by_clicks(work: Open) -> None:
     result = work(script, SAW, page="derive")
     assert result["empty"] and result["gold"] is None and "<" in result["words"]
     assert result["heads"] == result["taken"] and result["least"] < result["cost"]
+    assert result["fits"]  # on a phone
     assert result["typed"] == "She saw the cat ."
     assert result["long"] == "300 words: a derivation is shown of 200 at most."
 

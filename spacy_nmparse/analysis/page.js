@@ -24,6 +24,7 @@ function sentenceOf(word) {
   data.sentences.forEach(([first], i) => { if (first <= word) found = i; });
   return found;
 }
+const SMALLEST = 0.55;  // of pictures
 let viewed = null;  // a sentence that was chosen where there is no step
 const sentenceAt = (step) => step < data.steps.length ? sentenceOf(data.steps[step].start)
   : viewed !== null ? viewed
@@ -98,8 +99,8 @@ function draw() {
   keepInSight(picture, step, plan.x);
 }
 
-// Scroll to the words of a step; the picture gets smaller where the ends of its arcs are too far
-// from each other.
+// Scroll to the words of a step. The picture gets smaller where the ends of its arcs are too far
+// from each other, but not too small to read: then one end is in sight.
 function keepInSight(picture, step, x) {
   const box = byId("picture");
   if (x.total <= box.clientWidth || !step) return;
@@ -111,11 +112,11 @@ function keepInSight(picture, step, x) {
   const all = [...ends, ...focus];
   const seen = ends.length && room(all) > box.clientWidth ? ends : all;
   if (!seen.length) return;
-  const scale = Math.min(1, box.clientWidth / room(seen));
+  const fitting = box.clientWidth / room(seen), scale = Math.min(1, Math.max(SMALLEST, fitting));
   for (const side of ["width", "height"]) {
     picture.setAttribute(side, scale * picture.getAttribute(side));
   }
-  const middle = (Math.min(...seen) + Math.max(...seen)) / 2;
+  const middle = fitting < SMALLEST ? seen.at(-1) : (Math.min(...seen) + Math.max(...seen)) / 2;
   box.scrollLeft = scale * middle - box.clientWidth / 2;
 }
 
@@ -205,6 +206,7 @@ function showChoices(step) {
       if (choice.least_cost !== choice.cost) {
         const other = `(${choice.least_cost})`;
         cost.append(" ", takes ? taking(i, true, other) : other);
+        if (takes && choice.least_cost === step.least_cost) cost.lastChild.classList.add("least");
       }
       row.append(cost);
     }

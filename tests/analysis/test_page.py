@@ -332,9 +332,16 @@ def test_both_ends_of_a_long_arc_are_in_sight(tmp_path: Path) -> None:
     result.inside = box.left <= arc.left && arc.right <= box.right;
     const picture = document.querySelector("#picture svg");
     result.smaller = picture.width.baseVal.value < picture.viewBox.baseVal.width;
+    byId("picture").style.width = "330px"; draw();  // a phone: one end, and letters to read
+    const tiny = document.querySelector("#picture svg"), phone = byId("picture");
+    const end = tiny.querySelector('[data-word="39"]').getBoundingClientRect();
+    result.read = tiny.width.baseVal.value / tiny.viewBox.baseVal.width;
+    result.end = phone.getBoundingClientRect().left <= end.left
+      && end.right <= phone.getBoundingClientRect().right;
     """
     result = in_browser(html_of(derivation), script, tmp_path, f"#step={step + 1}")
     assert result["inside"] and result["smaller"]
+    assert result["read"] > 0.5 and result["end"]
 
 
 def test_confidences(tmp_path: Path) -> None:

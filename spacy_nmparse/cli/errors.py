@@ -1,4 +1,4 @@
-"""``nmparse errors``: where a parser errs, and what its first wrong moves cost."""
+"""``nmparse errors``: where a parser errs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from spacy_nmparse.analysis.displacy import write_parses
 from spacy_nmparse.analysis.drawing import write_drawings
 from spacy_nmparse.analysis.errors import Errors, find_errors
 from spacy_nmparse.cli.asked import asks
@@ -49,9 +48,6 @@ class Given:
     component: str | None = COMPONENT
     unit: str = UNIT
     limit: int = LIMIT
-    displacy: Path | None = typer.Option(
-        None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
-    )
     drawing: Path | None = typer.Option(
         None, "--draw", help="Write a page with drawings of the parses, errors marked"
     )
@@ -61,13 +57,11 @@ class Given:
 
 @asks(Given)
 def run(given: Given) -> None:
-    """Break a parser's errors down, and find its first wrong moves and what they cost."""
+    """Break a parser's errors down."""
     nlp = load(given.model)
     with failures():
         docs = gold_docs(nlp, given.corpus, given.unit, given.limit)
         found = find_errors(nlp, docs, name=given.component)
-        if given.displacy is not None:
-            write_parses(nlp, docs, given.displacy)
         if given.drawing is not None:
             write_drawings(nlp, docs, given.drawing)
     if given.as_json:
@@ -84,7 +78,6 @@ def run(given: Given) -> None:
         (gold, said, count) for (gold, said), count in found.confusions.most_common(N_ROWS // 2)
     ]
     print_table(("gold", "predicted", "words"), rows, n_left=2)
-    _print_first(found)
 
 
 def _print_groups(found: Errors) -> None:
@@ -99,23 +92,3 @@ def _print_groups(found: Errors) -> None:
         print_table(header, rows)
         if len(groups) > N_ROWS:
             show(f"({len(groups) - N_ROWS} rarer ones: --json)")
-
-
-def _print_first(found: Errors) -> None:
-    title("First wrong moves of a document, and the errors that the right ones would have saved")
-    of = f"of {found.documents}"
-    flawless = counted(found.flawless, f"document {of} has", f"documents {of} have")
-    show(f"{flawless} no wrong move.")
-    rows = [
-        (
-            one.made,
-            one.right,
-            one.count,
-            f"{one.own / one.count:.2f}",
-            f"{one.saved / one.count:.2f}",
-            f"{(one.saved - one.own) / one.count:+.2f}",
-        )
-        for one in sorted(found.first.values(), key=lambda one: -one.count)[:N_ROWS]
-    ]
-    header = ("made", "instead of", "documents", "own cost", "saved", "downstream")
-    print_table(header, rows, n_left=2)

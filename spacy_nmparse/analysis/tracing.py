@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -194,6 +194,21 @@ class Tracing:
         table = self.system.table
         noted = next((one.noted for one in moves if table[one.action.move].notes_label), None)
         return self.system.costs(state, self.gold, push_label=noted)
+
+    def make(self, state: State, action: Action, noted: str | None) -> None:
+        """Make a move, in place; before one that ends a sentence, that is completed."""
+        if self._ends_sentence(action):
+            self._tracer.complete(state)
+        self.system.apply(state, action, push_label=noted)
+
+    def replay(self, steps: Sequence[Step]) -> State:
+        """The configuration that the moves of the first steps of this document's derivation lead
+        to."""
+        state = self.initial()
+        for step in steps:
+            if step.action is not None and step.chosen is not None:
+                self.make(state, step.action, step.chosen.noted)
+        return state
 
     def tree(self) -> tuple[list[int], list[str | None], Step | None]:
         """Heads, labels, and the step of lowering arcs, of the final configuration."""

@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.common import program
 from benchmarks.counting import count_treebanks
-from spacy_nmparse.analysis.statistics import columns, count_transitions
 from spacy_nmparse.analysis.trees import read_sentences, whole_trees
+from spacy_nmparse.lab.statistics import columns, count_transitions
 
 
 def count(path: Path) -> dict[str, Any]:

@@ -14,10 +14,11 @@ import argparse
 from pathlib import Path
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import derive_actions, derive_gold, lost_arcs
+from spacy_nmparse.analysis import derive_actions, derive_gold
 from spacy_nmparse.analysis.text import arc_text, step_lines
 from spacy_nmparse.lab.lattice import derivation_lattice
 from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
+from spacy_nmparse.lab.losses import lost_arcs
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.systems import Action, Gold
 

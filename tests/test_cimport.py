@@ -56,7 +56,7 @@ import spacy
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.derivation import derive_gold
 from spacy_nmparse.analysis.page import render_page
-from spacy_nmparse.cli.oracle import read_options
+from spacy_nmparse.lab.oracle_command import read_options
 from spacy_nmparse.systems import Gold
 from tests.commands import ROOT, made_once, python
 from tests.naive.trees import golds

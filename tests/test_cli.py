@@ -23,7 +23,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis.statistics import columns
+from spacy_nmparse.lab.statistics import columns
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud import conllu_to_docs
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
@@ -316,7 +316,7 @@ def test_repairs(folder: Path) -> None:
 
 def test_errors(folder: Path) -> None:
     page = folder / "parses.html"
-    done = succeed("errors", folder / "random", folder / "gold.spacy", "--displacy", page)
+    done = succeed("errors", folder / "random", folder / "gold.spacy", "--draw", page)
     assert "By length of the arc" in done.stdout and "downstream" in done.stdout
     assert page.read_text(encoding="utf-8").count("<svg") == 5
     result = read("errors", folder / "random", folder / "gold.spacy", "--json")
@@ -547,7 +547,7 @@ WRITERS = [
     "init-config {out}",
     "evaluate {f}/model {f}/gold.spacy -o {out}",
     "trace {f}/model 'a b' --html {out}",
-    "errors {f}/model {f}/gold.spacy --displacy {out}",
+    "errors {f}/model {f}/gold.spacy --draw {out}",
     "oracle arc_eager 0 --html {out}",
     "lattice arc_eager 0 --dot {out}",
 ]

@@ -9,9 +9,7 @@ from spacy_nmparse.analysis.derivation import (
     derive_actions,
     derive_gold,
 )
-from spacy_nmparse.analysis.displacy import displacy_data, write_parses
 from spacy_nmparse.analysis.errors import find_errors
-from spacy_nmparse.analysis.losses import Lost, lost_arcs
 from spacy_nmparse.analysis.noun_chunks import register_noun_chunks, ud_noun_chunks
 from spacy_nmparse.analysis.page import render
 from spacy_nmparse.analysis.steps import Arc, Choice, Step
@@ -20,17 +18,13 @@ __all__ = [
     "Arc",
     "Choice",
     "Derivation",
-    "Lost",
     "Step",
     "all_derivations",
     "derive",
     "derive_actions",
     "derive_gold",
-    "displacy_data",
     "find_errors",
-    "lost_arcs",
     "register_noun_chunks",
     "render",
     "ud_noun_chunks",
-    "write_parses",
 ]

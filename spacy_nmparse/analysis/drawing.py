@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 
-from spacy_nmparse.analysis.displacy import LIMIT, displacy_data
 from spacy_nmparse.analysis.page import is_right_to_left
 from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.pipe.doc_io import gold_parse
 from spacy_nmparse.pipe.files import write_files
 
+LIMIT = 25  # pictures of a page
 LEVEL, MARGIN, GAP, PORT = 27.0, 18.0, 26.0, 8.0
 WORD, LABEL, TAG = 15, 11, 10  # sizes of letters
 STYLE = """svg{color-scheme:light dark;background:light-dark(#fff,#14181f)}
@@ -135,21 +137,32 @@ def write_drawings(nlp: Language, golds: Iterable[Doc], path: Path, *, limit: in
     pictures = []
     for gold in islice(golds, limit):
         doc = nlp(same_tokens(gold, nlp.vocab))
-        labels: list[str | None] = [token.dep_ for token in doc]
-        wrong = []
-        for arc in displacy_data(doc, gold)["arcs"]:
-            word = arc["start"] if arc["dir"] == "left" else arc["end"]
-            if (label := html.unescape(arc["label"])) != doc[word].dep_:
-                labels[word] = label
-                wrong.append(word)
         heads = [token.head.i for token in doc]
         words = [token.text for token in doc]
+        labels = _marked(doc, gold)
+        wrong = [token.i for token in doc if labels[token.i] != token.dep_]
         pictures.append(f"<div>{draw(words, heads, labels, wrong=wrong)}</div>")
     style = "<style>:root{color-scheme:light dark}div{overflow-x:auto;margin:1em 0}</style>"
     page = (
         f'<!DOCTYPE html><html lang="{nlp.lang}"><head><meta charset="utf-8"><title>Parses</title>'
     )
     write_files({path: f"{page}{style}</head><body>{''.join(pictures)}</body></html>\n".encode()})
+
+
+def _marked(doc: Doc, gold: Doc) -> list[str]:
+    """The label of each word that has a head, with what is wrong: ``obj (nsubj)`` (another label),
+    ``obj ✗ saw`` (another head)."""
+    heads, labels, _ = gold_parse(Example(doc, gold))
+    marked = []
+    for token, head, label in zip(doc, heads, labels, strict=True):
+        more = ""
+        if head is not None and token.head.i != token.i:
+            if head != token.head.i:
+                more = f" ✗ {'ROOT' if head == token.i else doc[head].text}"
+            elif label not in (None, token.dep_):
+                more = f" ({label})"
+        marked.append(token.dep_ + more)
+    return marked
 
 
 def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:

@@ -20,8 +20,8 @@ from spacy_nmparse.private import command_line
 
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
-    *("parse", "convert", "init-config", "evaluate", "compare", "trace", "stats", "errors"),
-    *("annotate", "learn-on", "replace", "oracle", "draw", "systems", "debug-data"),
+    *("parse", "convert", "init-config", "evaluate", "compare", "trace", "errors"),
+    *("annotate", "learn-on", "replace", "draw", "systems", "debug-data"),
 )
 
 

@@ -8,7 +8,7 @@ import typer
 
 from spacy_nmparse.analysis.drawing import draw
 from spacy_nmparse.cli.console import NUMBER, failures
-from spacy_nmparse.cli.oracle import read_tree
+from spacy_nmparse.cli.trees import read_tree
 from spacy_nmparse.pipe.files import write_files
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from spacy_nmparse.analysis.displacy import write_parses
 from spacy_nmparse.analysis.drawing import write_drawings
 from spacy_nmparse.analysis.errors import Errors, find_errors
 from spacy_nmparse.cli.asked import asks
@@ -49,9 +48,6 @@ class Given:
     component: str | None = COMPONENT
     unit: str = UNIT
     limit: int = LIMIT
-    displacy: Path | None = typer.Option(
-        None, "--displacy", help="Write displaCy's pictures of the parses, errors marked"
-    )
     drawing: Path | None = typer.Option(
         None, "--draw", help="Write a page with drawings of the parses, errors marked"
     )
@@ -66,8 +62,6 @@ def run(given: Given) -> None:
     with failures():
         docs = gold_docs(nlp, given.corpus, given.unit, given.limit)
         found = find_errors(nlp, docs, name=given.component)
-        if given.displacy is not None:
-            write_parses(nlp, docs, given.displacy)
         if given.drawing is not None:
             write_drawings(nlp, docs, given.drawing)
     if given.as_json:

@@ -25,9 +25,10 @@ def lattice(
     from spacy_nmparse import systems
     from spacy_nmparse.analysis.text import width_of
     from spacy_nmparse.cli.console import bad, columns, failures, paint, print_json
-    from spacy_nmparse.cli.oracle import read_options, read_tree
+    from spacy_nmparse.cli.trees import read_tree
     from spacy_nmparse.lab.lattice import derivation_lattice
     from spacy_nmparse.lab.lattice_picture import lattice_dot, lattice_lines
+    from spacy_nmparse.lab.oracle_command import read_options
     from spacy_nmparse.pipe.files import write_files
     from spacy_nmparse.terminal import show
     from spacy_nmparse.wording import counted

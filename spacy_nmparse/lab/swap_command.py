@@ -10,7 +10,7 @@ from typing import Any
 
 from spacy_nmparse.analysis.trees import read_sentences, whole_trees
 from spacy_nmparse.cli.console import CORPUS, JSON, failures, print_json, print_table, title
-from spacy_nmparse.cli.stats import share
+from spacy_nmparse.lab.stats_command import share
 from spacy_nmparse.lab.swap_counts import count_swaps
 
 

@@ -96,8 +96,10 @@ def start_log(nlp: Language, stdout: IO, stderr: IO) -> Log:
     start, EPOCHS.done = time.monotonic(), 0.0
 
     def log_step(info: dict[str, Any] | None) -> None:
-        nonlocal said, unevaluated, n_steps
+        nonlocal said, unevaluated, n_steps, start
         log_row(info)
+        if not n_steps:
+            start = time.monotonic()  # behind the first evaluation, which trains nothing
         n_steps += 1
         unevaluated = 0 if info else unevaluated + 1
         seconds = time.monotonic() - start

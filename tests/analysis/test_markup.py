@@ -12,7 +12,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import derive_gold, render, write_parses
+from spacy_nmparse.analysis import derive_gold, render
+from spacy_nmparse.analysis.drawing import write_drawings
 from spacy_nmparse.analysis.page import frame
 from spacy_nmparse.systems import Gold
 from tests.analysis.browser import opened
@@ -96,7 +97,7 @@ def test_a_frame_in_a_notebook(tmp_path: Path) -> None:
     assert found.tags.count("iframe") == 1 and "script" not in found.tags
 
 
-def test_displacys_page(tmp_path: Path) -> None:
+def test_drawn_parses(tmp_path: Path) -> None:
     @Language.component("wrong_tree")
     def wrong_tree(doc: Doc) -> Doc:
         return document(doc.vocab, OTHER_HEADS)
@@ -104,7 +105,7 @@ def test_displacys_page(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("wrong_tree")
     file = tmp_path / "parses.html"
-    write_parses(nlp, [document(nlp.vocab, HEADS)], file)
+    write_drawings(nlp, [document(nlp.vocab, HEADS)], file)
     found = shown(file.read_text(encoding="utf-8"), tmp_path)
     assert {*WORDS} <= {*found.texts}
     assert {f"{LABELS[7]} ✗ {WORDS[3]}", LABELS[0], LABELS[2]} <= {*found.texts}

@@ -6,7 +6,7 @@ import random
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis import all_derivations
-from spacy_nmparse.analysis.statistics import count_transitions
+from spacy_nmparse.lab.statistics import count_transitions
 from spacy_nmparse.lab.swap_counts import count_swaps, is_unique
 from spacy_nmparse.systems import Gold
 from tests.pipe.common import TREES, random_heads

@@ -82,6 +82,21 @@ def test_the_time_that_is_left_is_said_soon(monkeypatch: pytest.MonkeyPatch) -> 
     assert training_log.EPOCHS.done == 1
 
 
+def test_the_first_evaluation_is_no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes 1,000 seconds here, each step 10."""
+    now = [0.0]
+    monkeypatch.setattr(training_log.time, "monotonic", lambda: now[0])
+    nlp = spacy.blank("xx")
+    nlp.config["training"] |= {"max_epochs": 0, "max_steps": 100}
+    out = io.StringIO()
+    log, _ = training_log.start_log(nlp, out, out)
+    for now[0] in (1000.0, 1010.0, 1020.0):
+        log(None)
+    assert [line for line in out.getvalue().splitlines() if "left" in line] == [
+        "3% of training done, about 11 min left"
+    ]
+
+
 def test_scores_are_written_beside_the_model(tmp_path: Path) -> None:
     """A new training begins a new file."""
     for _ in range(2):

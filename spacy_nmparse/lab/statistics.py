@@ -9,6 +9,7 @@ from typing import Any
 
 from spacy_nmparse import systems
 from spacy_nmparse.analysis.trees import Tree, whole_trees
+from spacy_nmparse.lab.minimal import n_swaps
 from spacy_nmparse.pipe.evaluation import bin_name, bin_names
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import crossing_arcs, is_projective
@@ -54,7 +55,7 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
                 continue
             derived += 1
             if name == SWAP:  # by its derivation, long sentences take too long
-                total += 2 * (len(heads) + n_swaps(heads))
+                total += 2 * (len(heads) + n_swaps(gold, lazy=False))
                 continue
             for action in system.derivation(gold, "static"):
                 system.apply(state, action)
@@ -67,50 +68,6 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
             "per_sentence": total / derived if derived else None,
         }
     return result
-
-
-def n_swaps(heads: Sequence[int]) -> int:
-    """How many SWAPs derive a tree (Nivre 2009; BN15, Algorithm 1): a root is its own head."""
-    root = len(heads)
-    above = [root if head == word else head for word, head in enumerate(heads)] + [root]
-    place, pending = _projective_places(above), Counter(above[:root])
-    swaps, stack, buffer = 0, [root], list(reversed(range(root)))
-    while buffer or len(stack) > 1:
-        s1, s0 = stack[-2:] if len(stack) > 1 else (root, root)
-        if s1 != root and above[s1] == s0 and not pending[s1]:
-            pending[s0] -= 1
-            del stack[-2]
-        elif s0 != root and above[s0] == s1 and not pending[s0]:
-            pending[s1] -= 1
-            stack.pop()
-        elif s1 < s0 and place[s0] < place[s1]:
-            swaps += 1
-            buffer.append(stack.pop(-2))
-        else:
-            stack.append(buffer.pop())
-    return swaps
-
-
-def _projective_places(above: Sequence[int]) -> list[int]:
-    """Where each word stands when no arc crosses and siblings stand as in the text."""
-    root = len(above) - 1
-    children: list[list[int]] = [[] for _ in above]
-    for word, head in enumerate(above[:root]):
-        children[head].append(word)
-    place, count, waiting = [0] * len(above), 0, [(root, False)]
-    while waiting:
-        word, is_head_alone = waiting.pop()
-        if is_head_alone:
-            place[word], count = count, count + 1
-            continue
-        after = [child for child in children[word] if child > word]
-        before = [child for child in children[word] if child < word]
-        if word == root:
-            after, before = before, after
-        waiting += [(child, False) for child in reversed(after)]
-        waiting.append((word, True))
-        waiting += [(child, False) for child in reversed(before)]
-    return place
 
 
 def describe(sentences: Iterable[Tree]) -> dict[str, Any]:

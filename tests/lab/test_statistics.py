@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spacy_nmparse.analysis.statistics import (
+from spacy_nmparse.analysis.trees import Tree
+from spacy_nmparse.lab.statistics import (
     bin_name,
     bin_names,
     columns,
     count_transitions,
     describe,
 )
-from spacy_nmparse.analysis.trees import Tree
 from tests.pipe.common import TREES
 
 CHAIN = [0, 0, 1, 2]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spacy_nmparse.analysis.statistics import describe
 from spacy_nmparse.analysis.trees import read_sentences
 from spacy_nmparse.cli.console import CORPUS, JSON, failures, print_json, print_table, title
+from spacy_nmparse.lab.statistics import describe
 from spacy_nmparse.pipe.evaluation import bin_names
 
 N_LABELS = 15

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spacy_nmparse import systems
-from spacy_nmparse.analysis import lost_arcs
+from spacy_nmparse.lab.losses import lost_arcs
 from spacy_nmparse.systems import Action, Gold
 from tests.naive.trees import golds
 

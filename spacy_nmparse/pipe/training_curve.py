@@ -23,7 +23,7 @@ def training_curve(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
     lines = {name: [row["other_scores"].get(name) for row in rows] for name in names}
     lines = {name: own for name, own in lines.items() if all(isinstance(s, float) for s in own)}
     lines = lines or {"score": [row["score"] for row in rows]}
-    best = max(range(len(rows)), key=lambda i: rows[i]["score"])
+    best = max(range(len(rows)), key=lambda i: (rows[i]["score"], i))  # as spaCy has it
     low = max(min(own[best] for own in lines.values()) - 0.2, min(map(min, lines.values())))
     high = max(low + 0.05, *map(max, lines.values()))
     last = max(rows[-1]["step"], 1)

@@ -58,6 +58,29 @@ def assert_explains(derivation: Derivation, parsed: Doc) -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
+def test_other_moves(name: str) -> None:
+    """Its own moves lead to the parser's tree; another one is made, and the parser goes on."""
+    parser = make(name)
+    (doc,) = some_docs(parser, [7], 0.0)
+    own = derive(parser, doc)
+    moves = [step.action for step in own.steps if step.action is not None]
+    again = derive(parser, doc, moves=moves)
+    assert again.source == "steered" and again.steps == own.steps and again.heads == own.heads
+    steps = [step for step in own.steps if step.action is not None]
+    for i, step in enumerate(steps):
+        for choice in step.choices[:3]:
+            other = derive(parser, doc, moves=[*moves[:i], choice.action])
+            made = [one.action for one in other.steps if one.action is not None]
+            assert made[: i + 1] == [*moves[:i], choice.action]
+            assert None not in other.heads
+            assert_whole(other)
+    with pytest.raises(ValueError, match="is not legal here"):
+        derive(parser, doc, moves=[("LEFT-ARC", 99, None)])
+    with pytest.raises(ValueError, match=f"{len(moves) + 1} moves are given"):
+        derive(parser, doc, moves=[*moves, moves[0]])
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_the_tree_is_the_parsers(name: str) -> None:
     parser = make(name)
     docs = some_docs(parser, [1, 2, 5, 20, 60], 0.1)

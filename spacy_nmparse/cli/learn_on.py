@@ -15,7 +15,8 @@ from thinc.api import Config
 from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
 from spacy_nmparse.pipe.members import parser_of, parsers_of
-from spacy_nmparse.pipe.training_log import SCORES
+from spacy_nmparse.pipe.training_log import CURVE, SCORES
+from spacy_nmparse.pipe.workplace import alone
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.readers import Corpus
@@ -53,16 +54,18 @@ def run(
         parser_of(nlp, next(iter(parsers_of(nlp)), None))  # says what is missing
         n_words = sum(len(doc) for doc in Corpus([*files]).docs(nlp))
         before = None if dev is None else evaluate(nlp, dev)["scores"]
-        source = _begin(output, "model-best" if dev else "model-last") or model
-        config = _config(nlp, source, epochs * n_words)
-        config["paths"] = {"train": [*map(str, files)], "dev": str(dev or files[0])}
-        config["corpora"]["dev"]["limit"] = 0 if dev else 1
-        config["training"]["max_epochs"] = epochs
-        config["training"]["optimizer"]["learn_rate"] = learn_rate
-        config.to_disk(output / UNFINISHED)
-        train(output / UNFINISHED, output)
-        (output / UNFINISHED).replace(output / CONFIG)
         trained = output / ("model-best" if dev else "model-last")
+        output.mkdir(parents=True, exist_ok=True)
+        (output / UNFINISHED).touch()
+        with alone(output / UNFINISHED):
+            config = _config(nlp, _left(trained) or model, epochs * n_words)
+            config["paths"] = {"train": [*map(str, files)], "dev": str(dev or files[0])}
+            config["corpora"]["dev"]["limit"] = 0 if dev else 1
+            config["training"]["max_epochs"] = epochs
+            config["training"]["optimizer"]["learn_rate"] = learn_rate
+            config.to_disk(output / UNFINISHED)
+            train(output / UNFINISHED, output)
+        (output / UNFINISHED).replace(output / CONFIG)
         if dev is None or before is None:  # nothing has measured it
             shutil.rmtree(output / "model-best")
         else:
@@ -74,19 +77,11 @@ def run(
     show(f"The pipeline: {trained}")
 
 
-def _begin(output: Path, name: str) -> str | None:
-    """Make the folder of a training. What one that ended early has left there is moved to a folder
-    within.
-
-    Args:
-        output: The folder.
-        name: Which of its models to go on from.
-
-    Returns:
-        The path of that model, or of another one, if any is there.
-    """
-    output.mkdir(parents=True, exist_ok=True)
-    left = [one for one in (name, *MODELS, SCORES) if (output / one).exists()]
+def _left(model: Path) -> str | None:
+    """What a training that has ended early has left beside this model is moved to a folder there.
+    The new path of the model, or of another one, if any is there."""
+    output = model.parent
+    left = [one for one in (model.name, *MODELS, SCORES, CURVE) if (output / one).exists()]
     if left:
         kept = next(path for i in count(1) if not (path := output / f"earlier-{i}").exists())
         kept.mkdir()

@@ -77,6 +77,24 @@ def locked(folder: Path) -> Iterator[None]:
         _unlock(number)
 
 
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Hold the lock of a file, where there are locks.
+
+    Raises:
+        ValueError: If another process holds it.
+    """
+    with file.open("rb") as opened:
+        if fcntl is not None:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(f"Another process works at {file}.") from None
+            except OSError:
+                pass  # a file system without locks
+        yield
+
+
 def _lock(folder: Path, wait: bool = True) -> int | None:
     """Lock a folder: a descriptor that holds the lock. None: it has no locks, or, without
     ``wait``, another process has the lock."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ from spacy.util import load_config, load_model_from_config
 from scripts import demo
 from scripts.licences import source_of
 from scripts.packages import card
+from spacy_nmparse.pipe.workplace import alone
 from spacy_nmparse.ud import doc_to_conllu
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 from spacy_nmparse.ud.whole_pipeline import whole_pipeline as make_whole
@@ -179,6 +181,9 @@ def test_learn_on(
     with monkeypatch.context() as patch:
         patch.setattr("spacy_nmparse.cli.learn_on.train", fail)
         assert nmparse([*learn_on, *dev]) == 2 and "No space left" in capsys.readouterr().err
+    if os.name == "posix":
+        with alone(new / "unfinished.cfg"):
+            assert nmparse([*learn_on, *dev]) == 2 and "Another process" in capsys.readouterr().err
     assert nmparse([*learn_on, *dev]) == 0
     out = capsys.readouterr().out
     kept = new / "earlier-1" / "model-last"

@@ -218,7 +218,8 @@ function showChoices(step) {
 
 // The button that makes a move: `right` with the label that costs least.
 function taking(i, right, shown) {
-  const about = right ? "Make this move with the right label" : "Make this move";
+  const move = named(data.steps[now].choices[i]);
+  const about = right ? `Make ${move} with the right label` : `Make ${move}`;
   const key = i < 9 ? ` (${right ? "Shift+" : ""}${i + 1})` : "";
   const button = element("button", {class: "take", title: about + key, "aria-label": about}, shown);
   button.addEventListener("click", () => takes(i, right));

@@ -188,6 +188,18 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         Variant("arc_swift", "arc-swift", "arc_swift_multihash", ()),
     ),
 }
+#: What exploration is worth apart from ROOT's arc, which is no move here. `stops` explores like
+#: `dynamic`, and learns the move of `static` among those of equal cost.
+NO_ROOT = f"{SYSTEM}.explicit_root=false"
+EXPLORATIONS = {"static": STATIC_ORACLE, "dynamic": (), "stops": STATIC_ORACLE[:1]}
+VARIANTS["fg18_roots"] = tuple(
+    list_system(f"{name}_no_root_{oracle}", f"{title}, {oracle}", system, NO_ROOT, *settings)
+    for name, title, system in (
+        ("covington", "Covington", "Covington"),
+        ("nl_covington", "NL-Covington", "NLCovington"),
+    )
+    for oracle, settings in EXPLORATIONS.items()
+)
 REPAIRED = VARIANTS["rep"]
 #: Plain features: the baseline, left reattach, all four repairs. Additional ones: each repair, and
 #: all four decoupled, and by the oracle `combined`, too.
@@ -257,3 +269,6 @@ def pairs() -> Iterator[Pair]:
         ("nl_covington_loose", "nl_covington"),
     ):
         yield Pair(name, other, "test", "las_all")
+    for name in ("covington_no_root", "nl_covington_no_root"):
+        for later, before in itertools.combinations(reversed(EXPLORATIONS), 2):
+            yield Pair(f"{name}_{later}", f"{name}_{before}", "test", "las_all")

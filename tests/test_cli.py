@@ -317,17 +317,17 @@ def test_repairs(folder: Path) -> None:
 def test_errors(folder: Path) -> None:
     page = folder / "parses.html"
     done = succeed("errors", folder / "random", folder / "gold.spacy", "--draw", page)
-    assert "By length of the arc" in done.stdout
+    assert "By length of the arc" in done.stdout and "downstream" in done.stdout
     assert page.read_text(encoding="utf-8").count("<svg") == 5
     result = read("errors", folder / "random", folder / "gold.spacy", "--json")
-    assert set(result) == {"documents", "groups", "confusions"}
+    assert set(result) == {"documents", "flawless", "groups", "confusions", "first_errors"}
     assert set(result["groups"]) == {
         "all", "label", "length", "direction", "projectivity", "sentence_length",
     }  # fmt: skip
     assert result["groups"]["all"]["all"]["gold"] == 25
     best = read("errors", folder / "model", folder / "gold.spacy", "--json")
     assert best["groups"]["all"]["all"]["las"] == 1
-    assert best["documents"] == 5
+    assert best["flawless"] == best["documents"] == 5
 
 
 def test_debug_data(folder: Path) -> None:

@@ -2,7 +2,6 @@ const ID = 0, FORM = 1, HEAD = 6, DEPREL = 7, MISC = 9, CONFIRMED = "Confirmed=Y
 const COLUMNS = {2: "lemma", 3: "upos", 4: "xpos", 5: "feats", 7: "label"};
 const SURE = 0.9;  // from here on nothing is written on an arc
 const asked = new URLSearchParams(location.hash.slice(1));
-const token = asked.get("token");
 let items = [];         // all sentences, in short, in text order
 let order = [];         // their keys in the order in which they are shown
 let now = null;         // the sentence that is shown
@@ -22,13 +21,6 @@ function isFree() {
   return !unsaved && !conflict;
 }
 
-async function ask(path, body) {
-  const response = await fetch(path, {method: "POST", body: JSON.stringify(body),
-    headers: {"Content-Type": "application/json", Authorization: `Bearer ${token}`}});
-  const answer = await response.json();
-  if (response.ok) return answer;
-  throw Object.assign(new Error(answer.error), {status: response.status, answer});
-}
 function say(text, bad = false) {
   byId("status").textContent = text;
   byId("status").classList.toggle("bad", bad);
@@ -335,7 +327,10 @@ async function confirmAll() {
 }
 function move(by) { focus = Math.max(0, Math.min(focus + by, words().length - 1)); show(false); }
 
-const does = {previous: () => go(-1), next: () => go(1), all: confirmAll, undo, redo,
+// The derivation of the sentence, on a page of its own.
+const derive = () => queued(() => isFree() && location.assign(`derive#${new URLSearchParams(
+  {token, key: now.key, at: asked.get("sentence")})}`));
+const does = {derive, previous: () => go(-1), next: () => go(1), all: confirmAll, undo, redo,
   split: () => cut(), merge: join, help: () => byId("keys").showModal(),
   attach: () => choose(focus), root: () => makeRoot(), name: () => rename(),
   confirm: () => toggle(), cancel: letGo, keep: () => resolve(true), take: () => resolve(false)};
@@ -373,7 +368,7 @@ document.addEventListener("keydown", (event) => {
   }
   const acts = {ArrowLeft: () => move(-way), ArrowRight: () => move(way), Enter: does.attach,
     r: does.root, l: does.name, c: does.confirm, a: confirmAll, s: does.split, m: join,
-    n: does.next, p: does.previous, u: event.shiftKey ? redo : undo, "?": does.help};
+    d: derive, n: does.next, p: does.previous, u: event.shiftKey ? redo : undo, "?": does.help};
   if (acts[key]) { event.preventDefault(); acts[key](); }
 });
 window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });

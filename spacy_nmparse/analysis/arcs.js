@@ -9,7 +9,8 @@ function element(name, attributes, ...children) {
   const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name)
                    : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key !== "svg") made.setAttribute(key, value);
+    if (key === "style") made.style.cssText = value;  // which a content security policy lets be
+    else if (key !== "svg") made.setAttribute(key, value);
   }
   made.append(...children);
   return made;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,8 @@ class Derivation:
 
     Attributes:
         system: name of the transition system.
-        source: "greedy", the name of the oracle, or "given".
+        source: "greedy"; "steered": given moves, then greedy search; the name of the oracle; or
+            "given".
         words: their texts, without whitespace tokens.
         tokens: which token of the document each word is.
         steps: in order.
@@ -103,6 +104,7 @@ def derive(
     *,
     name: str | None = None,
     n_choices: int = 12,
+    moves: Iterable[Sequence[Any]] = (),
 ) -> Derivation:
     """The derivation by which a trained parser parses a document: greedy search, step by step.
 
@@ -113,13 +115,15 @@ def derive(
         gold: its gold tree, as a document or example whose reference has one.
         name: the parser's name in the pipeline, where there are several.
         n_choices: how many moves of a configuration are kept besides the one made and the cheapest.
+        moves: the first moves, as (move, k, label), or as (move, k) with the label that costs least
+            (without a gold tree: the likeliest); the parser goes on from there.
 
     Returns:
-        The derivation. Its tree is the parser's (``beam_width`` 1).
+        The derivation. Its tree is the parser's (``beam_width`` 1), if no moves are given.
 
     Raises:
         ValueError: the pipeline has no parser, or it has no labels or weights yet; there are no
-            words; the gold tree has a cycle.
+            words; the gold tree has a cycle; a given move is not legal, or comes after the end.
     """
     if isinstance(source, Language):
         component = parser_of(source, name)
@@ -135,14 +139,17 @@ def derive(
             stacklevel=2,
         )
     tracing = Tracing(component, doc, gold)
-    steps = list(tracing.steps(tracing.initial(), n_choices))
+    given = [*moves]
+    steps = list(tracing.steps(tracing.initial(), n_choices, given))
+    if (n_moves := sum(step.action is not None for step in steps)) < len(given):
+        raise ValueError(f"{len(given)} moves are given: the derivation ends after {n_moves}.")
     heads, labels, lowered = tracing.tree()
     gold_heads, gold_labels, _ = tracing.gold_tree or (None, None, None)
     if lowered is not None:
         steps.append(lowered)
     return Derivation(
         component.system.name,
-        "greedy",
+        "steered" if given else "greedy",
         [doc[token].text for token in tracing.tokens],
         tracing.tokens,
         steps,

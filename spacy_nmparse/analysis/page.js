@@ -1,4 +1,5 @@
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = null;  // the derivation, or the tree
+let takes = null;  // makes another move of the step that is shown, where a parser is at hand
 let now = 0;  // the step that is shown; behind the last one: the tree
 let layouts = new Map();
 const ICONS = {first: "M3 3h2v10H3zM13 3v10L5.5 8z", back: "M12 3v10L4 8z", next: "M4 3v10l8-5z",
@@ -28,8 +29,7 @@ const sentenceAt = (step) => step < data.steps.length ? sentenceOf(data.steps[st
   : viewed !== null ? viewed
   : data.steps.length ? sentenceOf(data.steps[data.steps.length - 1].start) : 0;
 
-const finalArcs = treeArcs(data.heads, data.labels, data.sure);
-const goldArcs = data.gold_heads ? treeArcs(data.gold_heads, data.gold_labels) : [];
+let finalArcs = [], goldArcs = [];
 // The arcs before a step, in a sentence that begins with the word `first`.
 function arcsBefore(step, first) {
   if (step === data.steps.length) return finalArcs;
@@ -181,9 +181,10 @@ function showChoices(step) {
   const column = (name, kind = "number") => element("th", {class: kind}, term(name, name));
   if (model) head.append(column("model %", ""), column("label %"));
   if (oracle) head.append(column("oracle's cost"));
+  if (takes) head.prepend(element("th", {}));
   const seen = new Set();
   const table = element("table", {}, head);
-  for (const choice of step.choices) {
+  step.choices.forEach((choice, i) => {
     const row = element("tr", {class: named(choice) === named(step) ? "chosen" : ""});
     const move = choice.action[0], colour = data.colours[move] ?? "transparent";
     const cell = element("td", {class: "move", style: `box-shadow: inset 3px 0 ${colour}`},
@@ -199,13 +200,27 @@ function showChoices(step) {
           choice.action[2] ? percent(choice.label_probability) : ""));
     }
     if (oracle) {
-      const other = choice.least_cost !== choice.cost ? ` (${choice.least_cost})` : "";
       const kind = choice.cost === step.least_cost ? "least" : "costly";
-      row.append(element("td", {class: `number ${kind}`}, choice.cost + other));
+      const cost = element("td", {class: `number ${kind}`}, `${choice.cost}`);
+      if (choice.least_cost !== choice.cost) {
+        const other = `(${choice.least_cost})`;
+        cost.append(" ", takes ? taking(i, true, other) : other);
+      }
+      row.append(cost);
     }
+    if (takes) row.prepend(element("td", {}, taking(i, false, i < 9 ? `${i + 1}` : "·")));
     table.append(row);
-  }
+  });
   byId("table-box").replaceChildren(table);
+}
+
+// The button that makes a move: `right` with the label that costs least.
+function taking(i, right, shown) {
+  const about = right ? "Make this move with the right label" : "Make this move";
+  const key = i < 9 ? ` (${right ? "Shift+" : ""}${i + 1})` : "";
+  const button = element("button", {class: "take", title: about + key, "aria-label": about}, shown);
+  button.addEventListener("click", () => takes(i, right));
+  return button;
 }
 
 function show() {
@@ -306,43 +321,47 @@ function after(test) {
 }
 function goAfter(test) { const found = after(test); if (found !== null) go(found); }
 
-byId("source").textContent = data.source;
-byId("slider").max = data.steps.length;
-data.sentences.forEach(([first, end], i) => {
-  const words = data.words.slice(first, Math.min(end, first + 6)).join(" ");
-  byId("sentence").append(element("option", {value: i},
-    `${i + 1}: ${words}${end > first + 6 ? " …" : ""}`));
-});
-byId("sentence").hidden = data.sentences.length < 2;
-byId("sentence").addEventListener("change", (event) => goToSentence(Number(event.target.value)));
-data.steps.forEach((step, i) => {
-  const item = element("li", {class: isWrong(step) ? "wrong" : ""}, `${i + 1} ${named(step)}`);
-  if (step.repair) item.append(" ", icon("repair"));
-  item.addEventListener("click", () => go(i));
-  byId("list").append(item);
-});
-if (data.steps.length) {
-  const item = element("li", {}, "the tree");
-  item.addEventListener("click", () => go(data.steps.length));
-  byId("list").append(item);
-} else {
+// Show a derivation or a tree, in place of the one that is shown.
+function load(given) {
+  data = given;
+  layouts = new Map();
+  finalArcs = treeArcs(data.heads, data.labels, data.sure);
+  goldArcs = data.gold_heads ? treeArcs(data.gold_heads, data.gold_labels) : [];
+  byId("source").textContent = data.source;
+  byId("slider").max = data.steps.length;
+  byId("sentence").replaceChildren(...data.sentences.map(([first, end], i) => {
+    const words = data.words.slice(first, Math.min(end, first + 6)).join(" ");
+    return element("option", {value: i}, `${i + 1}: ${words}${end > first + 6 ? " …" : ""}`);
+  }));
+  byId("sentence").hidden = data.sentences.length < 2;
+  byId("list").replaceChildren(...data.steps.map((step, i) => {
+    const item = element("li", {class: isWrong(step) ? "wrong" : ""}, `${i + 1} ${named(step)}`);
+    if (step.repair) item.append(" ", icon("repair"));
+    return item;
+  }), ...(data.steps.length ? [element("li", {}, "the tree")] : []));
+  [...byId("list").children].forEach((item, i) => item.addEventListener("click", () => go(i)));
   for (const id of ["first", "back", "next", "last", "slider", "what", "panels", "keys"]) {
-    byId(id).hidden = true;
+    byId(id).hidden = !data.steps.length;
   }
+  byId("back").title = `Back (${data.rtl ? "→" : "←"})`;
+  byId("next").title = `Next (${data.rtl ? "←" : "→"})`;
+  for (const id of ["moves", "slider"]) byId(id).dir = data.rtl ? "rtl" : "";
+  for (const [name, test] of [["repair", isRepair], ["wrong", isWrong]]) {
+    byId(name).hidden = byId(`${name}-key`).hidden = !data.steps.some(test);
+  }
+  byId("gold-box").hidden = !data.gold_heads;
+  byId("sure-key").hidden = !data.sure;
+  byId("choices").firstChild.textContent = data.steps.some((step) =>
+    step.choices.some((choice) => choice.probability !== null))
+    ? (data.gold_heads ? "Model and oracle" : "What the model thinks") : "What the oracle says";
+  readAddress();
+  show();
 }
+
 for (const id of ["first", "back", "next", "last", "repair"]) byId(id).append(icon(id));
-byId("back").title = `Back (${data.rtl ? "→" : "←"})`;
-byId("next").title = `Next (${data.rtl ? "←" : "→"})`;
-if (data.rtl) for (const id of ["moves", "slider"]) byId(id).dir = "rtl";
-for (const [name, test] of [["repair", isRepair], ["wrong", isWrong]]) {
-  byId(name).hidden = byId(`${name}-key`).hidden = !data.steps.some(test);
-  byId(name).addEventListener("click", () => goAfter(test));
-}
-byId("gold-box").hidden = !data.gold_heads;
-byId("sure-key").hidden = !data.sure;
-byId("choices").firstChild.textContent = data.steps.some((step) =>
-  step.choices.some((choice) => choice.probability !== null))
-  ? (data.gold_heads ? "Model and oracle" : "What the model thinks") : "What the oracle says";
+byId("repair").addEventListener("click", () => goAfter(isRepair));
+byId("wrong").addEventListener("click", () => goAfter(isWrong));
+byId("sentence").addEventListener("change", (event) => goToSentence(Number(event.target.value)));
 byId("first").addEventListener("click", () => go(0));
 byId("back").addEventListener("click", () => go(now - 1));
 byId("next").addEventListener("click", () => go(now + 1));
@@ -350,14 +369,15 @@ byId("last").addEventListener("click", () => go(data.steps.length));
 byId("slider").addEventListener("input", (event) => go(Number(event.target.value)));
 byId("gold").addEventListener("change", draw);
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !data?.steps.length) return;
+  if (event.target.tagName === "SELECT" || event.target.type === "text") return;
   const backward = data.rtl ? "ArrowRight" : "ArrowLeft";
   const forward = data.rtl ? "ArrowLeft" : "ArrowRight";
   const keys = {[backward]: () => go(now - 1), [forward]: () => go(now + 1), Home: () => go(0),
     End: () => go(data.steps.length), r: () => goAfter(isRepair), w: () => goAfter(isWrong)};
   const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (act && data.steps.length) { act(); event.preventDefault(); }
+  if (act) { act(); event.preventDefault(); }
 });
-window.addEventListener("hashchange", () => { readAddress(); show(); });
-readAddress();
-show();
+window.addEventListener("hashchange", () => { if (data) { readAddress(); show(); } });
+const whole = JSON.parse(byId("data").textContent);
+if (whole) load(whole);

@@ -82,11 +82,18 @@ def render_page(
     shown: Doc | Steps, *, gold: Doc | Example | None = None, title: str | None = None
 ) -> str:
     """The page that ``render`` gives."""
-    data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
-    data.update(title=title, rtl=is_right_to_left(data["words"]), colours=COLOURS)
+    data = page_data(shown, gold)
+    data["title"] = title
     if title is None:
         title = " ".join(data["words"][slice(*data["sentences"][0])])
     return whole_page("page", data, title)
+
+
+def page_data(shown: Doc | Steps, gold: Doc | Example | None = None) -> dict[str, Any]:
+    """What the script of the page reads, as JSON. Arguments as those of ``render``."""
+    data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
+    data.update(title=None, rtl=is_right_to_left(data["words"]), colours=COLOURS)
+    return data
 
 
 def whole_page(name: str, data: Any, title: str) -> str:
@@ -104,6 +111,19 @@ def whole_page(name: str, data: Any, title: str) -> str:
     page = page.replace("__STYLE__", style).replace("__SCRIPT__", drawing + script)
     before, after = page.split("__DATA__")
     return before.replace("__TITLE__", html.escape(title)) + text + after
+
+
+def linked_page(title: str, *scripts: str) -> str:
+    """The page of a derivation without one, for a server that has its files beside it.
+
+    Args:
+        title: The page's title.
+        scripts: Names of files; the last one gets the derivation, and calls ``load`` with it.
+    """
+    page = file_text("page.html").replace("__TITLE__", html.escape(title))
+    page = page.replace("<style>\n__STYLE__</style>", '<link rel="stylesheet" href="page.css">')
+    linked = "".join(f'<script src="{name}"></script>\n' for name in scripts)
+    return page.replace("__DATA__", "null").replace("<script>\n__SCRIPT__</script>\n", linked)
 
 
 def file_text(name: str) -> str:
@@ -127,7 +147,11 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 
 def _derivation_data(derivation: Steps) -> dict[str, Any]:
     data = derivation.as_dict()
-    sources = {"greedy": "greedy search", "given": "given actions"}
+    sources = {
+        "greedy": "greedy search",
+        "steered": "given moves, then greedy search",
+        "given": "given actions",
+    }
     source = sources.get(data["source"], f"oracle: {data['source']}")
     return {
         **data,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse.analysis.steps import COMPLETE, LOWER, Choice, Step, arc_of, make_step
+from spacy_nmparse.analysis.steps import (
+    COMPLETE,
+    LOWER,
+    Choice,
+    Step,
+    action_name,
+    arc_of,
+    make_step,
+)
 from spacy_nmparse.analysis.tracer import Scored, Tracer, changes
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, copy_tags, same_tokens
 from spacy_nmparse.pipe.component import ParsingComponent
@@ -104,13 +112,22 @@ class Tracing:
         self.final = state
         return state
 
-    def steps(self, state: State, n_choices: int = 12) -> Iterator[Step]:
-        """Go on to the end, in place, step by step."""
+    def steps(
+        self, state: State, n_choices: int = 12, given: Iterable[Sequence[Any]] = ()
+    ) -> Iterator[Step]:
+        """Go on to the end, in place, step by step: by the given moves (as for ``derive``), then by
+        the model's."""
         seen: list[Any] = []
+        wanted = iter(given)
 
         def choose(here: State) -> tuple[Action, str | None]:
             moves = self.moves(here)
-            best = best_of(moves)
+            if (one := next(wanted, None)) is None:
+                best = best_of(moves)
+            else:
+                best = self._wanted(here, moves, one)
+                key = best.action[:2]
+                moves = [best if own.action[:2] == key else own for own in moves]
             judged = self._judged(here, moves)
             completed = list(self._completion(here)) if self._ends_sentence(best.action) else []
             seen[:] = completed, here.copy(), *judged
@@ -122,6 +139,23 @@ class Tracing:
             yield make_step(before, state, action, choices, least, n_choices)
         yield from self._completion(state)
         self.final = state
+
+    def _wanted(self, state: State, moves: list[Scored], wanted: Sequence[Any]) -> Scored:
+        """A given move as the model sees it, with its label."""
+        found = next((one for one in moves if [*one.action[:2]] == [*wanted[:2]]), None)
+        action = None
+        if found is not None and len(wanted) == 2:
+            costs = {} if self.gold is None else self.costs(state, moves)
+            alike = [one for one in costs if one[:2] == found.action[:2]]
+            cheapest = min(alike, key=lambda one: costs[one], default=found.action)
+            same = costs.get(found.action) == costs.get(cheapest)
+            action = found.action if same else cheapest
+        elif found is not None and Action(*wanted) in self.system.actions(state):
+            action = Action(*wanted)
+        if found is None or action is None:
+            legal = ", ".join(action_name(one.action) for one in moves)
+            raise ValueError(f"The move {wanted!r} is not legal here. Legal moves: {legal}.")
+        return found if action == found.action else found._replace(action=action, label_p=None)
 
     def _ends_sentence(self, action: Action) -> bool:
         return self.system.table[action.move].ends_sentence
@@ -160,6 +194,21 @@ class Tracing:
         table = self.system.table
         noted = next((one.noted for one in moves if table[one.action.move].notes_label), None)
         return self.system.costs(state, self.gold, push_label=noted)
+
+    def make(self, state: State, action: Action, noted: str | None) -> None:
+        """Make a move, in place; before one that ends a sentence, that is completed."""
+        if self._ends_sentence(action):
+            self._tracer.complete(state)
+        self.system.apply(state, action, push_label=noted)
+
+    def replay(self, steps: Sequence[Step]) -> State:
+        """The configuration that the moves of the first steps of this document's derivation lead
+        to."""
+        state = self.initial()
+        for step in steps:
+            if step.action is not None and step.chosen is not None:
+                self.make(state, step.action, step.chosen.noted)
+        return state
 
     def tree(self) -> tuple[list[int], list[str | None], Step | None]:
         """Heads, labels, and the step of lowering arcs, of the final configuration."""

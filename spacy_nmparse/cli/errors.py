@@ -1,4 +1,4 @@
-"""``nmparse errors``: where a parser errs."""
+"""``nmparse errors``: where a parser errs, and what its first wrong moves cost."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Given:
 
 @asks(Given)
 def run(given: Given) -> None:
-    """Break a parser's errors down."""
+    """Break a parser's errors down, and find its first wrong moves and what they cost."""
     nlp = load(given.model)
     with failures():
         docs = gold_docs(nlp, given.corpus, given.unit, given.limit)
@@ -78,6 +78,7 @@ def run(given: Given) -> None:
         (gold, said, count) for (gold, said), count in found.confusions.most_common(N_ROWS // 2)
     ]
     print_table(("gold", "predicted", "words"), rows, n_left=2)
+    _print_first(found)
 
 
 def _print_groups(found: Errors) -> None:
@@ -92,3 +93,23 @@ def _print_groups(found: Errors) -> None:
         print_table(header, rows)
         if len(groups) > N_ROWS:
             show(f"({len(groups) - N_ROWS} rarer ones: --json)")
+
+
+def _print_first(found: Errors) -> None:
+    title("First wrong moves of a document, and the errors that the right ones would have saved")
+    of = f"of {found.documents}"
+    flawless = counted(found.flawless, f"document {of} has", f"documents {of} have")
+    show(f"{flawless} no wrong move.")
+    rows = [
+        (
+            one.made,
+            one.right,
+            one.count,
+            f"{one.own / one.count:.2f}",
+            f"{one.saved / one.count:.2f}",
+            f"{(one.saved - one.own) / one.count:+.2f}",
+        )
+        for one in sorted(found.first.values(), key=lambda one: -one.count)[:N_ROWS]
+    ]
+    header = ("made", "instead of", "documents", "own cost", "saved", "downstream")
+    print_table(header, rows, n_left=2)

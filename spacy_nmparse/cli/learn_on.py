@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from thinc.api import Config
 from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
 from spacy_nmparse.pipe.members import parser_of, parsers_of
+from spacy_nmparse.pipe.training_log import SCORES
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.ud.readers import Corpus
 from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, MULTIWORD
 
-CONFIG = "learn-on.cfg"
+#: The config beside the models, and its name until they are trained.
+CONFIG, UNFINISHED = "learn-on.cfg", "unfinished.cfg"
+MODELS = ("model-best", "model-last")
 #: Words of all epochs for each step between evaluations, and the most steps.
 WORDS, STEPS = 1000, 200
 
@@ -38,7 +42,8 @@ def run(
     code: Path | None = CODE,
 ) -> None:
     """Train a trained pipeline on: the weights that it has are where learning begins."""
-    check_absent(output)
+    if not (output / UNFINISHED).is_file():
+        check_absent(output)
     named = [*files, *([dev] if dev else [])]
     with failures():
         for file in named:
@@ -48,14 +53,15 @@ def run(
         parser_of(nlp, next(iter(parsers_of(nlp)), None))  # says what is missing
         n_words = sum(len(doc) for doc in Corpus([*files]).docs(nlp))
         before = None if dev is None else evaluate(nlp, dev)["scores"]
-        config = _config(nlp, model, epochs * n_words)
+        source = _begin(output, "model-best" if dev else "model-last") or model
+        config = _config(nlp, source, epochs * n_words)
         config["paths"] = {"train": [*map(str, files)], "dev": str(dev or files[0])}
         config["corpora"]["dev"]["limit"] = 0 if dev else 1
         config["training"]["max_epochs"] = epochs
         config["training"]["optimizer"]["learn_rate"] = learn_rate
-        output.mkdir(parents=True)
-        config.to_disk(output / CONFIG)
-        train(output / CONFIG, output)
+        config.to_disk(output / UNFINISHED)
+        train(output / UNFINISHED, output)
+        (output / UNFINISHED).replace(output / CONFIG)
         trained = output / ("model-best" if dev else "model-last")
         if dev is None or before is None:  # nothing has measured it
             shutil.rmtree(output / "model-best")
@@ -66,6 +72,30 @@ def run(
                 name = kind.partition("_")[0].upper()
                 show(f"{dev}: {name} {old:.2f} before, {new:.2f} now ({new - old:+.2f})")
     show(f"The pipeline: {trained}")
+
+
+def _begin(output: Path, name: str) -> str | None:
+    """Make the folder of a training. What one that ended early has left there is moved to a folder
+    within.
+
+    Args:
+        output: The folder.
+        name: Which of its models to go on from.
+
+    Returns:
+        The path of that model, or of another one, if any is there.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    left = [one for one in (name, *MODELS, SCORES) if (output / one).exists()]
+    if left:
+        kept = next(path for i in count(1) if not (path := output / f"earlier-{i}").exists())
+        kept.mkdir()
+        for one in dict.fromkeys(left):
+            (output / one).rename(kept / one)
+        if left[0] in MODELS:
+            show(f"A training has ended early: this one goes on from {kept / left[0]}.")
+            return str(kept / left[0])
+    return None
 
 
 def _config(nlp: Language, model: str, n_words: int) -> Config:

@@ -108,8 +108,8 @@ def run_layers(
     tops: Sequence[Any],
     kept: int = 0,
 ) -> tuple[Any, list[Any]]:
-    """Run layers one upon another, learning nothing, and multiply what they say by weights: so many
-    words at a time that all this stays in the caches.
+    """Run layers one upon another, learning nothing, and multiply what they say by weights: on the
+    CPU so many words at a time that all this stays in the caches.
 
     Args:
         layers: ``BiSRU``s, the lowest first.
@@ -130,7 +130,8 @@ def run_layers(
     multiply = [packed(W) for W in tops]
     products = [xp.empty((len(words), len(W)), dtype="float32") for W in tops]
     result = xp.empty((len(words), kept), dtype="float32")
-    runs = list(windows(lengths))
+    on_cpu = xp is numpy  # a GPU's words go to and fro once, not for every window
+    runs = list(windows(lengths)) if on_cpu else [(slice(None), slice(0, len(words)))]
     room = numpy.empty((max((w.stop - w.start for _, w in runs), default=0), ends[-1]), "float32")
     for sequences, part in runs:
         said = room[: part.stop - part.start]

@@ -1,6 +1,6 @@
 """What ``spacy train`` says beside spaCy's table of scores: which model is replaced, how long
 training will still take, at the end what was not evaluated, and what went wrong. The scores are
-also written to a file beside the model."""
+also written to a file beside the model, and drawn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.pipe.files import write_files
+from spacy_nmparse.pipe.training_curve import training_curve
 from spacy_nmparse.private import training_output
 
 #: Shares of training after which the time that is left is said. A larger share that comes after the
@@ -24,6 +26,7 @@ TENTHS = 10
 SOON = 15
 #: The file beside the model; each line has the scores of one evaluation, as JSON.
 SCORES = "scores.jsonl"
+CURVE = "scores.svg"
 KINDS = ("epoch", "step", "words", "seconds", "score", "other_scores", "losses")
 
 Log = tuple[Callable[[dict[str, Any] | None], None], Callable[[], None]]
@@ -87,19 +90,23 @@ def start_log(nlp: Language, stdout: IO, stderr: IO) -> Log:
     training = nlp.config["training"]
     limits = {"epoch": training["max_epochs"], "step": training["max_steps"]}
     said = unevaluated = n_steps = 0
-    evaluated: list[tuple[float, int]] = []  # scores with their steps
+    evaluated: list[dict[str, Any]] = []
+    weights = training.get("score_weights", {})
+    names = [name for name, weight in weights.items() if weight is not None]
     start, EPOCHS.done = time.monotonic(), 0.0
 
     def log_step(info: dict[str, Any] | None) -> None:
-        nonlocal said, unevaluated, n_steps
+        nonlocal said, unevaluated, n_steps, start
         log_row(info)
+        if not n_steps:
+            start = time.monotonic()  # behind the first evaluation, which trains nothing
         n_steps += 1
         unevaluated = 0 if info else unevaluated + 1
         seconds = time.monotonic() - start
         reached = {"epoch": EPOCHS.done, "step": n_steps}
         if info:
-            evaluated.append((info["score"], info["step"]))
-            _write_scores(info, len(evaluated) == 1)
+            evaluated.append(info)
+            _write_scores(evaluated, names)
             seconds = info["seconds"]
             reached = {name: max(reached[name], info[name]) for name in limits}
         done = max((reached[name] / limits[name] for name in limits if limits[name] > 0), default=0)
@@ -111,11 +118,12 @@ def start_log(nlp: Language, stdout: IO, stderr: IO) -> Log:
 
     def end() -> None:
         finish()
-        steps = evaluated[-1][1] + 1 + unevaluated if evaluated else 0
+        steps = evaluated[-1]["step"] + 1 + unevaluated if evaluated else 0
         if TENTHS * unevaluated > steps:
+            best = max(evaluated, key=lambda info: (info["score"], info["step"]))
             print(
                 f"The last {unevaluated} of {steps} steps were not evaluated: model-best is of "
-                f"step {max(evaluated)[1]}. Compare model-last, or set training.eval_frequency to "
+                f"step {best['step']}. Compare model-last, or set training.eval_frequency to "
                 f"{max(1, steps // TENTHS)} or less.",
                 file=stdout,
             )
@@ -124,10 +132,13 @@ def start_log(nlp: Language, stdout: IO, stderr: IO) -> Log:
     return log_step, end
 
 
-def _write_scores(info: dict[str, Any], is_first: bool) -> None:
-    """Add the scores of an evaluation to the file beside the model, which the first one begins."""
+def _write_scores(evaluated: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+    """Add the scores of the last evaluation to the file beside the model, which the first begins,
+    and draw those of these names."""
+    info = evaluated[-1]
     model = info.get("output_path")
     if model is not None:
         path = Path(model).with_name(SCORES)
-        with path.open("w" if is_first else "a", encoding="utf-8") as file:
+        with path.open("w" if len(evaluated) == 1 else "a", encoding="utf-8") as file:
             print(json.dumps({kind: info.get(kind) for kind in KINDS}, default=float), file=file)
+        write_files({path.with_name(CURVE): training_curve(evaluated, names).encode()})

@@ -18,7 +18,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import DocBin
 
-from spacy_nmparse.analysis.annotation.assistant import Assistant
+from spacy_nmparse.analysis.annotation.assistant import MOST_WORDS, Assistant
 from spacy_nmparse.analysis.annotation.sentences import (
     CONFIRMED,
     is_confirmed,
@@ -266,14 +266,17 @@ def client(assistant: Assistant, tmp_path: Path) -> Iterator[Client]:
 
 
 def test_the_page_and_its_rules(client: Client) -> None:
-    for path in ("/", "/annotate.js", "/arcs.js", "/page.css", "/annotate.css"):
+    scripts = ("/ask.js", "/arcs.js", "/annotate.js", "/page.js", "/derive.js")
+    for path in ("/", "/derive", "/page.css", "/annotate.css", *scripts):
         status, headers, content = client.send("GET", path, Authorization=None)
         assert status == 200 and content
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]
         assert headers["X-Content-Type-Options"] == "nosniff"
-    page = client.send("GET", "/")[2].decode()
-    assert "style=" not in page and "onclick" not in page and client.server.token not in page
+    for path in ("/", "/derive"):
+        page = client.send("GET", path)[2].decode()
+        assert "style=" not in page and "onclick" not in page and client.server.token not in page
+        assert "<style" not in page and "__" not in page
     assert client.server.server_address[0] == "127.0.0.1"
 
 
@@ -313,6 +316,13 @@ def test_who_is_answered(client: Client, path: str, headers: dict[str, Any], exp
         ("/parse", {"text": 3}),
         ("/parse", {"text": "a", "format": "xml"}),
         ("/parse", {"conllu": "1\tx"}),
+        ("/derive", {}),
+        ("/derive", {"text": " "}),
+        ("/derive", {"text": "a", "moves": 3}),
+        ("/derive", {"text": "a", "moves": ["x"]}),
+        ("/derive", {"text": "a", "moves": [["SHIFT", {}, []]]}),
+        ("/derive", {"text": "a", "moves": [["SHIFT", 1, None]] * 9}),
+        ("/derive", {"text": "word " * (MOST_WORDS + 1)}),
     ],
 )
 def test_nonsense_is_refused(client: Client, path: str, body: Any) -> None:
@@ -371,6 +381,25 @@ def test_parse_for_scripts(client: Client) -> None:
     marked = given.replace("nsubj\t_\t_", "nsubj\t_\tConfirmed=Yes")
     answer = client.ask("/parse", {"conllu": marked})[1]
     assert "\tobj\t" in answer["conllu"]  # only what is marked is kept
+
+
+def test_a_derivation_is_steered(client: Client) -> None:
+    """The given moves, then the parser's; a move without a label gets the one that costs least."""
+    status, found = client.ask("/derive", {"text": "She saw the cat ."})
+    assert status == 200 and found["gold_heads"] is None
+    own = [step["action"] for step in found["steps"]]
+    body = {"conllu": conllu(SAW.replace("nsubj", "obj"))}
+    found = client.ask("/derive", {**body, "moves": own[:2]})[1]
+    assert [step["action"] for step in found["steps"]] == own
+    assert found["gold_heads"] == [1, 1, 3, 1, 1]
+    assert found["steps"][1]["cost"] == 1  # the label
+    assert any(choice["least_cost"] == 0 for choice in found["steps"][1]["choices"])
+    found = client.ask("/derive", {**body, "moves": [own[0], ["LEFT-ARC", 1]]})[1]
+    step = found["steps"][1]
+    assert step["action"] == ["LEFT-ARC", 1, "obj"] and step["cost"] == 0
+    assert step["choices"][0]["label_probability"] is None and found["labels"][0] == "obj"
+    status, answer = client.ask("/derive", {**body, "moves": [own[1]]})
+    assert status == 400 and "is not legal here. Legal moves: SHIFT." in answer["error"]
 
 
 # The command

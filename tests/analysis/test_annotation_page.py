@@ -67,13 +67,15 @@ Open = Callable[..., dict[str, Any]]
 def work(assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Opens the page of some sentences, and tells what a script leaves in ``result``."""
 
-    def opened(script: str, *trees: str) -> dict[str, Any]:
+    def opened(
+        script: str, *trees: str, page: str = "annotate", options: str = ""
+    ) -> dict[str, Any]:
         path = tmp_path / "a.annotated.conllu"
         found = [sentence(tree) for tree in trees] if trees else list(read_rows(path))
         store = Store(path, assistant.judge(found))
 
         def with_script(name: str) -> str:
-            tail = BEFORE + script + AFTER if name == "annotate.js" else ""
+            tail = BEFORE + script + AFTER if name == f"{page}.js" else ""
             return file_text(name) + tail
 
         monkeypatch.setattr(server_module, "file_text", with_script)
@@ -86,12 +88,14 @@ def work(assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
             server.routes["/die"] = die
             Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-            page = dumped(server.url, tmp_path, "--virtual-time-budget=60000")
+            path_of = {"annotate": "/#", "derive": "/derive#"}
+            address = server.url.replace("/#", path_of[page]) + options
+            text = dumped(address, tmp_path, "--virtual-time-budget=60000")
             server.shutdown()
-        match = re.search(r'<pre id="result">(.*?)</pre>', page, re.DOTALL)
-        assert match is not None, page[-2000:]
+        match = re.search(r'<pre id="result">(.*?)</pre>', text, re.DOTALL)
+        assert match is not None, text[-2000:]
         result = json.loads(html.unescape(match[1]))
-        assert "error" not in result, result
+        assert "error" not in result, result["error"]
         return result
 
     return opened
@@ -267,3 +271,81 @@ def test_a_thousand_sentences(work: Open, tmp_path: Path) -> None:
     assert len(found) == 1000
     assert [found[i].rows[0][MISC] for i in (998, 999)] == ["_", "Confirmed=Yes"]
     assert found[0].rows[0][DEPREL] == "nsubj"
+
+
+MOVES = """
+const moves = () => data.steps.map(named), costs = () => data.steps.map((step) => step.cost);
+const digit = (n, shiftKey = false) => document.dispatchEvent(
+  new KeyboardEvent("keydown", {code: `Digit${n}`, key: "", shiftKey}));
+const put_text = (text) => { byId("text").value = text; byId("asking").requestSubmit(); };
+"""
+
+
+def test_other_moves_are_tried_by_keys(work: Open, tmp_path: Path) -> None:
+    """A sentence of the file with its tree as gold: a move's cost, another move, and back."""
+    script = (
+        MOVES
+        + """
+    result.gold = costs().every((cost) => cost === 0); result.own = moves();
+    press("ArrowRight");
+    result.buttons = texts("button.take"); result.tags = texts(".tag");
+    digit(2); await until(() => data.steps[1].action[0] === "SHIFT");
+    result.now = now; result.cost = data.steps[1].cost; result.mark = texts("#list li")[1];
+    press("ArrowLeft"); result.wrong = texts(".tag");
+    result.source = byId("source").textContent;
+    result.coloured = all("td.move").map((one) => one.style.boxShadow !== "");
+    history.back(); await until(() => String(moves()) === String(result.own));
+    digit(3); await until(() => data.steps[1].action[0] === "RIGHT-ARC");
+    press("o"); await until(() => String(moves()) === String(result.own));
+    result.sentence = byId("annotate").getAttribute("href").split("&")[1];
+    """
+    )
+    result = work(script, LIKE, SAW, page="derive", options="&key=1&at=2")
+    assert result["gold"] and result["own"][:2] == ["SHIFT", "LEFT-ARC nsubj"]
+    assert result["buttons"][:2] == ["1", "2"] and result["tags"] == ["costs least"]
+    assert result["now"] == 2 and result["cost"] == 2 and result["mark"] == "2 SHIFT ✎"
+    assert result["wrong"] == ["wrong: costs 2, not 0"] and all(result["coloured"])
+    assert "given moves, then greedy search" in result["source"]
+    assert result["sentence"] == "sentence=2"
+    assert not (tmp_path / "a.annotated.conllu").exists()  # nothing is changed
+
+
+def test_a_typed_sentence_and_a_gold_tree_made_by_clicks(work: Open) -> None:
+    script = (
+        MOVES
+        + """
+    result.empty = byId("panels").hidden && byId("right").disabled;
+    put_text("She saw <b>the cat ."); await until(() => data?.words.length);
+    result.words = texts("#picture [data-word]"); result.gold = data.gold_heads;
+    put_text("She saw the cat ."); await until(() => data.words.length === 5);
+    press("ArrowRight"); all("button.take")[1].click();
+    await until(() => data.steps[1].action[0] === "SHIFT");
+    result.heads = data.heads;
+    document.body.style.width = "370px";
+    result.fits = document.querySelector("footer").scrollWidth <= 370;
+    byId("right").click(); await until(() => data.gold_heads);
+    result.taken = data.gold_heads; result.cost = data.steps[1].cost;
+    press("ArrowRight"); digit(2, true); await until(() => data.steps[1].action[0] === "SHIFT");
+    result.least = data.steps[1].cost; result.typed = byId("text").value;
+    put_text("word ".repeat(300)); await until(() => byId("status").textContent);
+    result.error = ""; result.long = byId("status").textContent;
+    delete result.error;
+    """
+    )
+    result = work(script, SAW, page="derive")
+    assert result["empty"] and result["gold"] is None and "<" in result["words"]
+    assert result["heads"] == result["taken"] and result["least"] < result["cost"]
+    assert result["fits"]  # on a phone
+    assert result["typed"] == "She saw the cat ."
+    assert result["long"] == "300 words: a derivation is shown of 200 at most."
+
+
+def test_the_derivation_of_a_sentence_is_one_key_away(work: Open) -> None:
+    script = """
+    press("n"); await until(() => now.key === 1);
+    navigation.addEventListener("navigate", (event) => {
+      result.to = event.destination.url; event.preventDefault();
+    });
+    press("d"); await until(() => result.to);
+    """
+    assert re.search(r"/derive#token=[^&]+&key=1&at=2$", work(script, SAW, LIKE)["to"])

@@ -136,9 +136,7 @@ def test_an_oracle_that_decides_repairs_alone(name: str) -> None:
             if chosen in wrong and any(m in repairs for m in right):
                 chosen = max((m for m in right if m in repairs), key=lambda m: m.score)
                 made += 1
-            if tracing.system.table[chosen.action.move].ends_sentence:
-                tracing._tracer.complete(state)
-            tracing.system.apply(state, chosen.action, push_label=chosen.noted)
+            tracing.make(state, chosen.action, chosen.noted)
         tracing.finish(state)
         found = find_repairs(nlp, [gold])
         known = list(zip(tracing.tree()[0], tracing.gold_tree.heads, strict=True))

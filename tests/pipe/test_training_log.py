@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import spacy
@@ -14,6 +16,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_nmparse.pipe import training_log
+from spacy_nmparse.pipe.training_curve import training_curve
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 
 
@@ -79,12 +82,49 @@ def test_the_time_that_is_left_is_said_soon(monkeypatch: pytest.MonkeyPatch) -> 
     assert training_log.EPOCHS.done == 1
 
 
+def test_the_first_evaluation_is_no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes 1,000 seconds here, each step 10."""
+    now = [0.0]
+    monkeypatch.setattr(training_log.time, "monotonic", lambda: now[0])
+    nlp = spacy.blank("xx")
+    nlp.config["training"] |= {"max_epochs": 0, "max_steps": 100}
+    out = io.StringIO()
+    log, _ = training_log.start_log(nlp, out, out)
+    for now[0] in (1000.0, 1010.0, 1020.0):
+        log(None)
+    assert [line for line in out.getvalue().splitlines() if "left" in line] == [
+        "3% of training done, about 11 min left"
+    ]
+
+
 def test_scores_are_written_beside_the_model(tmp_path: Path) -> None:
     """A new training begins a new file."""
     for _ in range(2):
         said("en", 0, 0, range(3), model=tmp_path / "model-last")
     rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").open(encoding="utf-8")]
     assert [(row["step"], row["score"]) for row in rows] == [(0, 0.6), (10, 0.5), (20, 0.5)]
+    assert "score 60.00</text>" in (tmp_path / "scores.svg").read_text(encoding="utf-8")
+
+
+def test_the_curve_of_training() -> None:
+    """A line for each score that is a number; at its end the value of the best evaluation."""
+    rows = [
+        {"step": 200 * i, "score": las, "other_scores": {"las": las, "uas": las + 0.1, "n": None}}
+        for i, las in enumerate((0.55, 0.6, 0.7, 0.65))
+    ]
+    for names in (["las", "uas", "n", "<none>"], ["n"]):
+        root = ElementTree.fromstring(training_curve(rows, names))
+        lines = [one.get("points", "") for one in root if one.tag.endswith("polyline")]
+        texts = [one.text for one in root if one.tag.endswith("text")]
+        assert len(lines) == len({*names} & {"las", "uas"}) or len(lines) == 1
+        places = [[float(y) for y in re.findall(r",([\d.]+)", line)] for line in lines]
+        assert all(place[0] > place[1] > place[3] > place[2] for place in places)
+        assert "model-best" in texts and "600" in texts
+    assert texts[-1] == "score 70.00"
+    assert "<svg" in training_curve([{"step": 0, "score": 0.0, "other_scores": {}}], [])
+    everything = {f"<{i}>": i / 10 for i in range(10)}
+    same = {"step": 1, "score": 1.0, "other_scores": everything}
+    ElementTree.fromstring(training_curve([same, same], [*everything]))
 
 
 def test_what_spacy_train_replaces_and_why_it_ends(

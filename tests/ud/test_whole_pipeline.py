@@ -153,9 +153,14 @@ def test_from_a_treebank_to_a_model_card(
 
 @pytest.mark.parametrize("pipeline", ["whole", "parser"])
 def test_learn_on(
-    treebank: Path, tmp_path: Path, pipeline: str, capsys: pytest.CaptureFixture[str]
+    treebank: Path,
+    tmp_path: Path,
+    pipeline: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the trained weights, of which an average over few updates is far."""
+    """From the trained weights, of which an average over few updates is far; after a training that
+    has failed, from what it has left."""
     made, old, new = tmp_path / "made.cfg", tmp_path / "old" / "model-best", tmp_path / "new"
     init = ["init-config", str(made), "--lang", "tr", "--pipeline", pipeline]
     assert nmparse([*init, "--parser", "nm_parser"]) == 0
@@ -165,8 +170,20 @@ def test_learn_on(
     capsys.readouterr()
     learn_on = ["learn-on", str(old), files[0], "--epochs", "1", "-o", str(new)]
     dev = ["--dev", files[1]] if pipeline == "whole" else []
+
+    def fail(config: Path, output: Path) -> None:
+        if not dev:  # late
+            train(config, output)
+        raise ValueError("No space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("spacy_nmparse.cli.learn_on.train", fail)
+        assert nmparse([*learn_on, *dev]) == 2 and "No space left" in capsys.readouterr().err
     assert nmparse([*learn_on, *dev]) == 0
     out = capsys.readouterr().out
+    kept = new / "earlier-1" / "model-last"
+    assert (f"goes on from {kept}" in out) == kept.is_dir() == (not dev)
+    assert not (new / "unfinished.cfg").exists() and (new / "learn-on.cfg").is_file()
     name = "model-best" if dev else "model-last"
     assert out.endswith(f"The pipeline: {new / name}\n")
     assert bool(re.search(r"LAS \d+\.\d\d before, \d+\.\d\d now \([+-]", out)) == bool(dev)

@@ -13,6 +13,8 @@ from spacy.tokens import Doc
 
 from spacy_nmparse.analysis.annotation.sentences import is_confirmed, known_by, only
 from spacy_nmparse.analysis.annotation.store import Change
+from spacy_nmparse.analysis.derivation import derive
+from spacy_nmparse.analysis.page import page_data
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.members import parser_of, parsers_of
 from spacy_nmparse.ud import FileParser, FileReader, FileWriter, conllu_to_docs, doc_to_conllu
@@ -37,6 +39,8 @@ from spacy_nmparse.ud.conllu_docs import sentences_to_doc
 
 CONLLU = (".conllu", ".conll")
 ANNOTATED = ".annotated.conllu"
+#: Words of a derivation, and moves of a step, that are shown.
+MOST_WORDS, CHOICES = 200, 24
 #: Columns that a pipeline fills where a word has nothing, and the attributes of its tokens.
 FILLED = ((LEMMA, "lemma_"), (UPOS, "pos_"), (XPOS, "tag_"), (FEATS, "morph"))
 
@@ -126,6 +130,40 @@ class Assistant:
             return [doc.to_json() for doc in docs]
         sure = bool(options.get("confidence"))
         return "".join(doc_to_conllu(doc, confidence=sure) for doc in docs)
+
+    def derive(
+        self, text: str | None, conllu: str | None, moves: Sequence[Sequence[Any]]
+    ) -> dict[str, Any]:
+        """The derivation of a text, or of sentences of CoNLL-U with their trees as gold.
+
+        Args:
+            text: The text, or None.
+            conllu: The sentences.
+            moves: The first moves, as for ``analysis.derive``.
+
+        Returns:
+            What the page of derivations reads.
+
+        Raises:
+            ValueError: If the input is not CoNLL-U, has no word or more than ``MOST_WORDS``, or a
+                move is not legal.
+        """
+        with self._lock:
+            gold = None
+            if conllu is not None:
+                read = [*read_rows(conllu)]
+                doc = sentences_to_doc(read, self._nlp.vocab, name="the sentence")
+                gold = doc if any(row[HEAD] != EMPTY for one in read for row in one.words) else None
+            else:
+                doc = self._nlp.make_doc(text or "")
+            if len(doc) > MOST_WORDS:
+                raise ValueError(
+                    f"{len(doc)} words: a derivation is shown of {MOST_WORDS} at most."
+                )
+            name = next(iter(parsers_of(self._nlp)))
+            return page_data(
+                derive(self._nlp, doc, gold, name=name, n_choices=CHOICES, moves=moves)
+            )
 
     def open(self, path: Path) -> list[Sentence]:
         """The sentences of CoNLL-U, text or a .spacy file, with whole trees: heads that are missing

@@ -26,17 +26,18 @@ from spacy_nmparse.analysis.annotation.sentences import (
     split,
 )
 from spacy_nmparse.analysis.annotation.store import Change, Conflict, Entry, Store
-from spacy_nmparse.analysis.page import file_text, is_right_to_left
+from spacy_nmparse.analysis.page import file_text, is_right_to_left, linked_page
 from spacy_nmparse.ud.conllu import DEPREL, DEPS, FORM, HEAD, Sentence
 
 ADDRESS = "127.0.0.1"
 MAX_BYTES = 1 << 20
+#: The scripts of the page that steers a derivation.
+DERIVES = ("arcs.js", "page.js", "derive.js")
 PAGE = {
     "/": ("annotate.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/annotate.css": ("annotate.css", "text/css"),
-    "/arcs.js": ("arcs.js", "text/javascript"),
-    "/annotate.js": ("annotate.js", "text/javascript"),
+    **{f"/{name}": (name, "text/javascript") for name in ("ask.js", "annotate.js", *DERIVES)},
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -102,13 +103,14 @@ class Work:
 
     def parse(self, body: Any) -> dict[str, Any]:
         """Parse ``text``, or ``conllu`` with known heads."""
-        text, conllu = body.get("text"), body.get("conllu")
-        given = conllu if text is None else text
-        if (text is None) == (conllu is None) or not isinstance(given, str):
-            raise ValueError("Give a text, or conllu: one of them, as a string.")
+        text, conllu = _given(body)
         if body.get("format", "conllu") not in ("conllu", "json"):
             raise ValueError("The format is conllu or json.")
         return {body.get("format", "conllu"): self._assistant.parse(text, conllu, body)}
+
+    def derive(self, body: Any) -> dict[str, Any]:
+        """The derivation of ``text``, or of ``conllu`` with its tree as gold, by ``moves``."""
+        return self._assistant.derive(*_given(body), body.get("moves", []))
 
     def _sentence(self, key: int) -> Sentence:
         if key not in self._store.entries:
@@ -143,6 +145,14 @@ class Work:
 
 def _parts(body: Any) -> list[tuple[int, str]]:
     return [(one["key"], one["revision"]) for one in body["parts"]]
+
+
+def _given(body: Any) -> tuple[str | None, str | None]:
+    text, conllu = body.get("text"), body.get("conllu")
+    given = conllu if text is None else text
+    if (text is None) == (conllu is None) or not isinstance(given, str):
+        raise ValueError("Give a text, or conllu: one of them, as a string.")
+    return text, conllu
 
 
 def _short(entry: Entry) -> dict[str, Any]:
@@ -222,6 +232,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _file(self) -> tuple[str, bytes]:
+        if self.path == "/derive":
+            return "text/html", linked_page("Derivation", "ask.js", *DERIVES).encode()
         name, kind = PAGE.get(self.path, ("", ""))
         if not name:
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
@@ -287,6 +299,7 @@ class Server(ThreadingHTTPServer):
             "/split": work.split,
             "/merge": work.merge,
             "/parse": work.parse,
+            "/derive": work.derive,
         }
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -81,23 +81,6 @@ def differences_table(systems: Mapping[str, Runs], baseline: str, split: str) ->
     return markdown(header, rows) if rows else ""
 
 
-def lengths_table(systems: Mapping[str, Runs], split: str) -> str:
-    """LAS by length of the gold arc; empty where it was not counted."""
-    counted = {
-        name: [run[split]["by_length"] for run in runs.values() if "by_length" in run[split]]
-        for name, runs in sorted(systems.items())
-    }
-    bins = list(dict.fromkeys(one for found in counted.values() for run in found for one in run))
-    rows = []
-    for name, found in counted.items():
-        row = [name]
-        for one in bins:
-            words, right = (sum(run[one][key] for run in found) for key in ("words", "labelled"))
-            row.append(mean_and_deviation([right / words if words else None], 100, 1))
-        rows.append(row)
-    return markdown(["LAS by length of arc", *bins], rows) if bins else ""
-
-
 def report(
     results: Mapping[str, Mapping[str, Runs]],
     split: str,
@@ -125,7 +108,6 @@ def report(
         parts.append(f"## {treebank} ({split}, snapshot {first['snapshot']})")
         parts.append(scores_table(systems, split))
         parts += [differences_table(systems, one, split) for one in baselines if one in systems]
-        parts.append(lengths_table(systems, split))
     return "\n\n".join(filter(None, parts))
 
 

@@ -28,7 +28,6 @@ PARTS = (
     "words_per_second",
     "scores",
     "conll18",
-    "by_length",
     "per_sentence",
 )
 #: `[nlp.after_pipeline_creation]` with the switch of docs/speed.md.

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.tokens import Doc
-from spacy.training import Example
 from spacy.vocab import Vocab
 
 from benchmarks import compare, contestants, speed, udpipe
 from benchmarks.treebanks import Treebank
 from spacy_nmparse.analysis.evaluate import evaluate
-from spacy_nmparse.pipe.evaluation import length_counts
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import CONLLU, SMALL
@@ -144,7 +142,7 @@ def left(doc: Doc) -> Doc:
     return doc
 
 
-def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
+def test_evaluate_by_conll18(tmp_path: Path) -> None:
     pytest.importorskip("udtools", reason="needs the package udtools")
     source = tmp_path / "toy.conllu"
     source.write_text(CONLLU, encoding="utf-8")
@@ -154,9 +152,6 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     result = evaluate(nlp, tmp_path / "test.spacy", conllu=source)
     # right: Yes; its label too; head and label of nothing else
     assert result["scores"]["uas_all"] == result["conll18"]["UAS"] == 1 / 8
-    assert result["by_length"]["root"] == {"words": 3, "heads": 1, "labelled": 1}
-    assert result["by_length"]["1"] == {"words": 2, "heads": 0, "labelled": 0}
-    assert sum(counts["words"] for counts in result["by_length"].values()) == 8
 
     convert({"test": source}, tmp_path, n_sents=2, merge_subtokens=True)
     data = tmp_path / "test.spacy"
@@ -167,14 +162,6 @@ def test_evaluate_by_conll18_and_by_length(tmp_path: Path) -> None:
     assert raw["Words"] == pytest.approx(2 * 4 / (8 + 6))
     words = evaluate(nlp, data, unit="doc", tokens="raw", conllu=source)["conll18"]
     assert words == raw
-
-
-def test_length_counts() -> None:
-    gold = parse([3, 3, 3, 3, 4, 4], ["nsubj", "aux", "advmod", "ROOT", "ROOT", "punct"])
-    pred = parse([3, 2, 3, 3, 4, 4], ["nsubj", "aux", "aux", "ROOT", "ROOT", "punct"])
-    found = length_counts(Example(pred, gold))
-    counts = {length: (c.words, c.heads, c.labelled) for length, c in found.items()}
-    assert counts == {0: (2, 2, 2), 1: (2, 2, 1), 2: (1, 0, 0), 3: (1, 1, 1)}
 
 
 def test_udpipe_options_are_merged() -> None:

@@ -62,9 +62,9 @@ def test_the_lab_is_gone(copy: Path) -> None:
     )
     place, *names = run(copy, "-c", program).split()
     assert Path(place).is_relative_to(copy)
-    gone = {*("arc_swift", "two_planar", "repairs", "unshift", "root_first", "paper")}
+    gone = {*("arc_swift", "two_planar", "repairs", "unshift", "root_first", "paper", "combined")}
     gone |= {"nmparse:lattice", "nmparse:oracle"}
-    assert {"arc_eager", "nl_covington", "combined", "nmparse:trace"} <= set(names)
+    assert {"arc_eager", "nl_covington", "labelled_reduce", "nmparse:trace"} <= set(names)
     assert not gone & set(names)
 
 

@@ -24,9 +24,6 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.annotations import copy_tags, same_tokens
 from spacy_nmparse.pipe.evaluation import (
-    bin_name,
-    bin_names,
-    length_counts,
     score_dependencies,
     sentence_counts,
 )
@@ -112,7 +109,7 @@ def evaluate(
             which always are, its words are gold, instead of those of `path`.
 
     Returns:
-        The settings, speed, scores, and counts by length of the gold arc and per sentence.
+        The settings, speed, scores, and and counts per sentence.
 
     Raises:
         ImportError: If the package udtools is needed and not installed.
@@ -169,7 +166,7 @@ def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:
         gold: The gold documents.
 
     Returns:
-        The scores, counts by length of the gold arc, and counts per sentence.
+        The scores, and counts per sentence.
     """
     examples = [Example(pred, ref) for pred, ref in zip(parsed, gold, strict=True)]
     counts = [count for example in examples for count in sentence_counts(example)]
@@ -183,20 +180,10 @@ def score_parses(parsed: list[Doc], gold: list[Doc]) -> dict[str, Any]:
         scores[f"uas_{name}"] = sum(count.heads for count in kind) / total if total else None
         scores[f"las_{name}"] = sum(count.labelled for count in kind) / total if total else None
     scores.update(score_dependencies(examples))
-    by_length = {name: [0, 0, 0] for name in ("root", *bin_names())}
-    for example in examples:
-        for length, count in length_counts(example).items():
-            totals = by_length[bin_name(length) if length else "root"]
-            for i, value in enumerate((count.words, count.heads, count.labelled)):
-                totals[i] += value
     return {
         "n_sentences": len(counts),
         "n_words": words,
         "scores": scores,
-        "by_length": {
-            name: dict(zip(("words", "heads", "labelled"), totals, strict=True))
-            for name, totals in by_length.items()
-        },
         "per_sentence": {
             "words": [count.words for count in counts],
             "heads": [count.heads for count in counts],

@@ -26,6 +26,7 @@ trees and all configurations.
 from spacy_nmparse.systems.errors cimport can_be_right, is_lost, least_error
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport b0_end, can_shift, do_shift, root_last
+from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.sentences cimport (
     break_rest,
     can_break,
@@ -40,7 +41,6 @@ from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, push, read, st
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.table cimport (
     BREAK,
-    COMBINED,
     LEARN_NOT,
     LEFT_ARC,
     RIGHT_ARC,
@@ -311,7 +311,7 @@ cdef class ArcSwift(MoveTable):
         self.c.start = root_last
         self.c.rest = swift_rest
         use_static(&self.c, wanted_move)
-        self.c.oracles[COMBINED] = learn_combined
+        self.c.oracles[new_oracle("combined")] = learn_combined
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(
             LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, b0_end, left_arc_dependent,

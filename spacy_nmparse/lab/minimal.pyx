@@ -2,6 +2,7 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from spacy_nmparse.lab.bn15 cimport components_of, learn_lazy
 from spacy_nmparse.systems.gold cimport Gold, GoldC, TablesC, new_tables, tables_of
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.names cimport new_oracle
@@ -9,7 +10,7 @@ from spacy_nmparse.systems.state cimport NONE, B, StateC
 from spacy_nmparse.systems.static cimport learn_first_cheapest
 from spacy_nmparse.systems.swap.gold cimport derive_swap
 from spacy_nmparse.systems.swap.plan cimport STAY, PlanC, SwapC, follow, make_room, swap_tables
-from spacy_nmparse.systems.swap.swap cimport eager_move, leads_home, learn_lazy, learn_moves
+from spacy_nmparse.systems.swap.swap cimport eager_move, leads_home, learn_moves
 from spacy_nmparse.systems.table cimport (
     SHIFT,
     SWAP,
@@ -37,6 +38,7 @@ cdef struct MinimalC:         # of a gold tree
 
 cdef struct SearchC:
     const SwapC* tables
+    const int* component      # word -> the top of its maximal projective component
     SystemC system            # no options
     PlanC p                   # of the configurations whose SHIFT is tried
     int end                   # of the sentence
@@ -236,9 +238,8 @@ cdef void begin_sentence(SearchC* c, int first, int end) noexcept nogil:
 
 cdef inline bint in_one_component(const SearchC* c) noexcept nogil:
     """Whether S0 and B0 are in one maximal projective component: there LAZY puts SWAP off."""
-    cdef const int* component = c.tables.component
     cdef int b0 = next_buffer(c)
-    return b0 != NONE and component[c.stack[c.n_stack - 1]] == component[b0]
+    return b0 != NONE and c.component[c.stack[c.n_stack - 1]] == c.component[b0]
 
 
 cdef int search_sentence(SearchC* c, int first, int end, int steps_left) noexcept nogil:
@@ -327,10 +328,11 @@ cdef bint search_begin(const GoldC* gold, SearchC* c) noexcept nogil:
     cdef size_t size = gold.n + 2
     memset(c, 0, sizeof(SearchC))
     c.tables = swap_tables(gold)
+    c.component = components_of(gold)
     make_room(c.tables, gold.n, &c.p)
     c.stack = <int*>malloc(3 * size * sizeof(int))
     c.seen = <SeenC*>malloc(N_SEEN * sizeof(SeenC))
-    if c.stack == NULL or c.seen == NULL:
+    if c.component == NULL or c.stack == NULL or c.seen == NULL:
         return False
     c.waiting = c.stack + size
     c.pending = c.stack + 2 * size
@@ -443,6 +445,9 @@ def n_swaps(Gold gold not None, bint lazy):
     cdef int end, found
     memset(&c, 0, sizeof(SearchC))
     c.tables = swap_tables(&gold.c)
+    c.component = components_of(&gold.c)
+    if c.component == NULL:
+        raise MemoryError(f"No memory to count the SWAPs of {gold.c.n} words.")
     make_room(c.tables, gold.c.n, &c.p)
     c.stack = <int*>allocate(3 * size, sizeof(int))
     c.waiting = c.stack + size
@@ -478,7 +483,9 @@ def projective_order(Gold gold not None):
 def components(Gold gold not None):
     """For each word the top of its maximal projective component (``systems.ROOT``: ROOT's)."""
     derive_swap(&gold.c, NULL)
-    cdef const int* component = swap_tables(&gold.c).component
+    cdef const int* component = components_of(&gold.c)
+    if component == NULL:
+        raise MemoryError(f"No memory for the components of {gold.c.n} words.")
     return [component[w] if component[w] != gold.c.n else -1 for w in range(gold.c.n)]
 
 

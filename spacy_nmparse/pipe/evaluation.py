@@ -205,26 +205,6 @@ def sentence_counts(example: Example, punctuation: bool = True) -> list[Sentence
     return _sentence_counts(_Pair(example, punctuation), example.reference)
 
 
-def length_counts(example: Example) -> dict[int, SentenceCounts]:
-    """Count what is right by length of the gold arc, over all words, with whole labels.
-
-    Args:
-        example: A gold and a predicted Doc.
-
-    Returns:
-        The counts of the words of each length, in tokens; 0 are the roots.
-    """
-    pair = _Pair(example, True)
-    found: dict[int, list[int]] = {}
-    for word in pair.scored_gold():
-        counts = found.setdefault(abs(pair.gold.heads[word] - word), [0, 0, 0])
-        counts[0] += 1
-        if pair.head_is_right(word):
-            counts[1] += 1
-            counts[2] += pair.label_is_right(word)
-    return {length: SentenceCounts(*counts) for length, counts in found.items()}
-
-
 def bin_name(length: int) -> str:
     """The bin of a length, as "3-5"."""
     place = sum(length >= first for first in BINS)

@@ -25,7 +25,6 @@ from spacy_nmparse.systems.arc_eager_options cimport (
     PUSH_SHIFT,
     eager,
 )
-from spacy_nmparse.systems.arc_eager_oracles cimport learn_combined, learn_monotonic
 from spacy_nmparse.systems.arc_eager_roots cimport (
     all_surplus_roots,
     bottom_is_root,
@@ -51,9 +50,7 @@ from spacy_nmparse.systems.state cimport push as push_word
 from spacy_nmparse.systems.static cimport find_move, use_static
 from spacy_nmparse.systems.table cimport (
     BREAK,
-    COMBINED,
     LEFT_ARC,
-    MONOTONIC,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
@@ -379,9 +376,6 @@ cdef class ArcEager(MoveTable):
         self.c.loss = arc_eager_loss
         self.c.rest = eager_rest
         use_static(&self.c, wanted_move)
-        if push == "any":
-            self.c.oracles[MONOTONIC] = learn_monotonic
-            self.c.oracles[COMBINED] = learn_combined
         self.add_move(
             SHIFT, can_shift_first if push == "right_arc" else can_shift, do_shift, shift_cost, NULL
         ).notes_label = (nonmonotonic_reduce or self.c.single_root) and not labelled_reduce

@@ -67,8 +67,7 @@ new_move("NO-ARC")
 new_move("SWAP", "#dc2626")
 new_move("BREAK", "#b45309")
 for _name, _follows_tree in (
-    ("dynamic", False), ("static", True), ("monotonic", False), ("combined", False),
-    ("eager", True), ("lazy", True), ("nd_sw", True), ("nd_all", True),
+    ("dynamic", False), ("static", True), ("eager", True), ("nd_all", True),
 ):
     new_oracle(_name, _follows_tree)
 

@@ -39,11 +39,7 @@ cdef enum:  # what a move has to do with crossing arcs
 cdef enum:  # names of oracles; others have the numbers that new_oracle gives them
     DYNAMIC
     STATIC
-    MONOTONIC
-    COMBINED
     EAGER
-    LAZY
-    ND_SW
     ND_ALL
 
 

@@ -1,4 +1,4 @@
-"""The oracle ``minimal`` of SwapStandard."""
+"""The oracles ``lazy``, ``nd_sw`` and ``minimal`` of SwapStandard."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import random
 
 from spacy_nmparse import systems
 from spacy_nmparse.lab.minimal import components, fewest_swaps, projective_order
-from spacy_nmparse.systems import Gold
+from spacy_nmparse.systems import Action, Gold
 from tests.naive import arc_standard as naive
 from tests.naive.trees import golds, is_projective
-from tests.systems.test_arc_standard import FIGURE_1
+from tests.systems.test_arc_standard import FIGURE_1, START
 from tests.systems.twins import crossing_heads, replay
 
 
@@ -19,11 +19,18 @@ def test_figure_1() -> None:
     told = [sentence[word] for word in projective_order(FIGURE_1)]
     assert told == ["That", "'s", "they", "'re", "what", "after"]
     assert components(FIGURE_1) == [1, 1, 2, 4, 4, 5]
-    moves = [
-        action.move for action in systems.create("swap_standard").derivation(FIGURE_1, "minimal")
-    ]
-    assert moves.count("SWAP") == 1
+    real = systems.create("swap_standard")
+    lazy, minimal = (
+        [action.move for action in real.derivation(FIGURE_1, name)] for name in ("lazy", "minimal")
+    )
+    assert lazy == [*START, "SHIFT", "LEFT-ARC", "SWAP", *lazy[8:]]
+    assert lazy.count("SWAP") == minimal.count("SWAP") == 1
     assert fewest_swaps(FIGURE_1) == (1, True)
+    state = real.initial(6)
+    for move in START:
+        real.apply(state, Action(move))
+    assert real.oracle(state, FIGURE_1, "nd_sw") == {Action("SWAP"), Action("SHIFT")}
+    assert real.oracle(state, FIGURE_1, "lazy") == {Action("SHIFT")}
 
 
 def test_total_swaps() -> None:

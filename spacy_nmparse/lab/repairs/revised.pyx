@@ -10,7 +10,7 @@ from spacy_nmparse.systems.arc_eager cimport (
     reduced_dependent,
     reduced_head,
 )
-from spacy_nmparse.systems.arc_eager_oracles cimport in_system, keep_allowed, learn_in
+from spacy_nmparse.lab.monotonic cimport in_system, keep_allowed, learn_in
 from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.moves cimport can_shift
@@ -18,7 +18,6 @@ from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.sentences cimport must_break
 from spacy_nmparse.systems.state cimport NONE, B, S, StateC, pop, words_alike
 from spacy_nmparse.systems.table cimport (
-    COMBINED,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
@@ -173,7 +172,7 @@ cdef class RevisedArcEager(ArcEager):
             self.c.oracles[new_oracle("paper")] = NULL
             self.c.oracles[new_oracle("exact")] = NULL
             if self.options["push"] == "any":
-                self.c.oracles[COMBINED] = learn_combined
+                self.c.oracles[new_oracle("combined")] = learn_combined
         self.make_others()
 
     def details(self, State state not None):

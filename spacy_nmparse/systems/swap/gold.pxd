@@ -1,4 +1,4 @@
-"""What the swap system reads from a gold tree: a projective order, and components."""
+"""What the swap system reads from a gold tree: a projective order."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.table cimport SystemC
 

@@ -1,5 +1,4 @@
-"""What the swap system reads from a gold tree, derived once: the projective order, and the maximal
-projective components.
+"""What the swap system reads from a gold tree, derived once: the projective order.
 
 Heads that are not known are made up, so that nothing crosses that need not (plan.pyx).
 """
@@ -29,18 +28,16 @@ cdef int derive_swap(GoldC* gold, const SystemC* system) except -1:
         return 0
     t = <SwapC*>new_tables(
         gold, <const void*>make_room,
-        sizeof(SwapC) + (3 + N_PLAN_ARRAYS) * size * sizeof(int) + size,
+        sizeof(SwapC) + (2 + N_PLAN_ARRAYS) * size * sizeof(int) + size,
     )
     ints = <int*>(t + 1)
     t.head = ints
     t.order = ints + size
-    t.component = ints + 2 * size
-    t.room = ints + 3 * size
+    t.room = ints + 2 * size
     ends = <signed char*>(t.room + N_PLAN_ARRAYS * size)
     t.ends = ends
     make_room(t, gold.n, &p)
     plan_sentences(gold, &p, ints, ints + size, ends)
-    find_components(&p, ints, ints + 2 * size)
     return 0
 
 
@@ -87,42 +84,3 @@ cdef void plan_sentences(
             else:
                 far = max(far, head[w])
         first = e
-
-
-cdef void find_components(PlanC* p, const int* head, int* component) noexcept nogil:
-    """Word -> the top of the subtree that it is in when arc-standard, without SWAP, gets stuck."""
-    cdef int n = p.n
-    cdef int n_stack = 1
-    cdef int w, top, s0, s1
-    for w in range(n + 1):
-        p.pending[w] = 0
-        component[w] = w
-    for w in range(n):
-        p.pending[head[w]] += 1
-    p.stack[0] = n
-    for w in range(n):
-        p.stack[n_stack] = w
-        n_stack += 1
-        while n_stack > 1:
-            s0 = p.stack[n_stack - 1]
-            s1 = p.stack[n_stack - 2]
-            if s1 != n and head[s1] == s0 and p.pending[s1] == 0:
-                p.stack[n_stack - 2] = s0
-                component[s1] = s0
-                p.pending[s0] -= 1
-            elif head[s0] == s1 and p.pending[s0] == 0:
-                component[s0] = s1
-                p.pending[s1] -= 1
-            else:
-                break
-            n_stack -= 1
-    for w in range(n):
-        top = w
-        while component[top] != top:
-            top = component[top]
-        # Shorten the path for the words that come later.
-        s0 = w
-        while component[s0] != top:
-            s1 = component[s0]
-            component[s0] = top
-            s0 = s1

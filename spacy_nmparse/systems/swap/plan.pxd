@@ -12,7 +12,6 @@ cdef enum:
 cdef struct SwapC:     # what the swap system reads from a gold tree besides
     const int* head    # word -> gold head, or a head that it may have: n for ROOT
     const int* order   # word -> its place in the projective order; ROOT: 0
-    const int* component   # word -> the top of its maximal projective component
     const signed char* ends  # word -> 1: a gold sentence starts there; 2: one has to, if sentences
     #                    have one root each; 0
     int* room          # for plans

@@ -9,8 +9,9 @@ cdef int eager_move(const StateC* s, const GoldC* gold) noexcept nogil
 cdef void learn_moves(
     const StateC* s, int wanted, bint shift, CandidateC* candidates, int n
 ) noexcept nogil
-cdef void learn_lazy(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
+cdef void learn_planned(
+    const StateC* s, const GoldC* gold, int push_label, bint beside_arcs,
+    CandidateC* candidates, int n
 ) noexcept nogil
 
 cdef int shift_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil

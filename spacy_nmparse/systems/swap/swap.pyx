@@ -49,13 +49,11 @@ from spacy_nmparse.systems.table cimport (
     BREAK,
     CROSSES_LATER,
     EAGER,
-    LAZY,
     LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
     ND_ALL,
-    ND_SW,
     RIGHT_ARC,
     SHIFT,
     STATIC,
@@ -132,9 +130,9 @@ cdef int swap_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
 
 # The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
 # where they are not known, and one projective order, in which siblings stand as in the text. Where
-# that tree is out of reach, EAGER and LAZY make the first of the cheapest moves. ND-SW and ND-ALL,
-# from which a learner may stray, keep to the best tree that is left: whatever is cheapest is often
-# several moves, since SWAP can make up for them.
+# that tree is out of reach, EAGER makes the first of the cheapest moves. ND-ALL, from which a learner
+# may stray, keeps to the best tree that is left: whatever is cheapest is often several moves, since
+# SWAP can make up for them. The lab has the other oracles of BN15.
 
 cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
@@ -204,25 +202,6 @@ cdef void learn_eager(
         learn_first_cheapest(candidates, n)
 
 
-cdef void learn_lazy(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """EAGER, but SHIFT for SWAP while S0 and B0 are in one maximal projective component (and while
-    that leads to the tree)."""
-    cdef const int* component = swap_tables(gold).component
-    cdef int move, b0
-    if not leads_home(s, gold, STAY):
-        learn_first_cheapest(candidates, n)
-        return
-    move = eager_move(s, gold)
-    b0 = B(s, 0)
-    if move == SWAP and b0 != NONE and component[S(s, 0)] == component[b0] and (
-        leads_home(s, gold, SHIFT)
-    ):
-        move = SHIFT
-    learn_moves(s, move, False, candidates, n)
-
-
 cdef int planned_move(const StateC* s, const GoldC* gold, bint* shift) noexcept nogil:
     """What EAGER does on the way to the best tree that is left, as plan.pyx makes it. shift:
     whether SHIFT leads there, too."""
@@ -279,25 +258,11 @@ cdef void learn_planned(
             candidates[i].learn = LEARN_NOT
 
 
-cdef void learn_nd_sw(
-    const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
-) noexcept nogil:
-    """EAGER, and where it has SWAP every SHIFT that leads to the tree, or to what is left of it."""
-    cdef int move
-    if not leads_home(s, gold, STAY):
-        learn_planned(s, gold, push_label, False, candidates, n)
-        return
-    move = eager_move(s, gold)
-    learn_moves(
-        s, move,
-        move == SWAP and B(s, 0) != NONE and leads_home(s, gold, SHIFT), candidates, n,
-    )
-
-
 cdef void learn_nd_all(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """The same, and where it has LEFT-ARC and RIGHT-ARC, too."""
+    """EAGER, and where it has SWAP, LEFT-ARC or RIGHT-ARC, every SHIFT that leads to the tree, or to
+    what is left of it."""
     cdef int move
     if not leads_home(s, gold, STAY):
         learn_planned(s, gold, push_label, True, candidates, n)
@@ -329,8 +294,6 @@ cdef class SwapStandard(MoveTable):
         self.c.keep_known = keep_known
         self.c.oracles[STATIC] = learn_eager
         self.c.oracles[EAGER] = learn_eager
-        self.c.oracles[LAZY] = learn_lazy
-        self.c.oracles[ND_SW] = learn_nd_sw
         self.c.oracles[ND_ALL] = learn_nd_all
         self.add_move(SHIFT, can_shift, do_shift, NULL, shift_rest)
         self.add_move(LEFT_ARC, can_left_arc, do_left_arc, NULL, left_arc_rest, s0_end, s1_end)

@@ -1,6 +1,7 @@
 """The oracles ``monotonic`` and ``combined`` of arc-eager (Honnibal, Goldberg & Johnson 2013,
 section 6)."""
 from spacy_nmparse.systems.arc_eager_options cimport eager
+from spacy_nmparse.systems.names cimport new_oracle
 from spacy_nmparse.systems.state cimport NONE, UNKNOWN_LABEL
 from spacy_nmparse.systems.table cimport (
     LEARN_ANY,
@@ -8,6 +9,7 @@ from spacy_nmparse.systems.table cimport (
     LEARN_NOT,
     MAX_MOVES,
     MoveC,
+    MoveTable,
     cost_of,
     label_fits,
     learn_cheapest,
@@ -91,3 +93,15 @@ cdef inline int gold_label(const StateC* s, const GoldC* gold, const CandidateC*
     if label == NONE or label_fits(s.system, c.head == gold.n, label):
         return label
     return UNKNOWN_LABEL
+
+
+def add_monotonic(MoveTable system not None):
+    """Give arc_eager, but for its forms, the oracle ``monotonic``."""
+    if system.options.get("push") == "any":
+        system.c.oracles[new_oracle("monotonic")] = learn_monotonic
+
+
+def add_combined(MoveTable system not None):
+    """Give arc_eager, but for its forms, the oracle ``combined``."""
+    if system.options.get("push") == "any":
+        system.c.oracles[new_oracle("combined")] = learn_combined

@@ -8,6 +8,7 @@ from benchmarks.tables import (  # noqa: F401  (each registers its tables)
     exhaustive,
     papers,
     pipelines,
+    released,
     speed,
 )
 from benchmarks.tables.common import TABLES

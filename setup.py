@@ -16,6 +16,8 @@ CPP = (
     "spacy_nmparse.pipe.doc_io",
     "spacy_nmparse.ud.lookup",
     "spacy_nmparse.ud.rows",
+    "spacy_nmparse.ud.table",
+    "spacy_nmparse.ud.table_docs",
 )
 MODULES = {
     name: "c++" if name in CPP else "c"

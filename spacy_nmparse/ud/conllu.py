@@ -5,17 +5,20 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import spacy_nmparse.systems.gold as gold
+from spacy_nmparse.ud.table import Scanner, Table
 from spacy_nmparse.wording import counted
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 NO_SPACE = "SpaceAfter=No"
+AT_ONCE = 1 << 16  # bytes of a file that are read at once
 PLUS = "global.columns"  # the comment of CoNLL-U Plus that names the columns
 EMPTY = "_"
 BOM = codecs.BOM_UTF8
@@ -24,7 +27,7 @@ RANGE = re.compile("([1-9][0-9]*)-([1-9][0-9]*)")
 EMPTY_NODE = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Commented:
     """A sentence of CoNLL-U.
 
@@ -44,7 +47,8 @@ class Commented:
 
     def starts(self, unit: str) -> bool:
         """Whether a document or paragraph begins here: "newdoc" or "newpar", with or without id."""
-        return any(self.value(key) is not None for key in (unit, f"{unit} id"))
+        units = unit, f"{unit} id"
+        return any(parts_of(one)[0] in units for one in self.comments if unit in one)
 
 
 @dataclass(frozen=True)
@@ -89,18 +93,38 @@ class Lines(Commented):
         return before, "\n" + "\n".join([*comments[place:], self.rows]) + "\n"
 
 
-@dataclass(frozen=True)
 class Sentence(Commented):
-    """A sentence that was read.
+    """A sentence that was read. Lists of its rows are made for who asks for them.
 
-    Attributes:
-        rows: Its lines: words, multiword tokens (``1-2``), empty nodes (``1.1``). The ten columns
-            of CoNLL-U are in their order; behind them are those that CoNLL-U Plus has besides.
+    Args:
+        comments: The lines before it that begin with ``#``.
+        rows: Its rows, as they were read or as lists.
         lines: The number of each row's line in the file; none, where it is from no file.
     """
 
-    rows: list[list[str]]
-    lines: list[int] = field(default_factory=list)
+    lines: Sequence[int]
+    _read: Table
+
+    def __init__(
+        self, comments: list[str], rows: Table | list[list[str]], lines: Sequence[int] = ()
+    ) -> None:
+        own = {"rows": rows} if isinstance(rows, list) else {"_read": rows}
+        vars(self).update(comments=comments, lines=lines, **own)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sentence, (self.comments, self.rows, self.lines)
+
+    @property
+    def table(self) -> Table:
+        """The rows as bytes; made anew where there are lists, which may have changed."""
+        return Table.of(self.rows) if "rows" in vars(self) else self._read
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The lines: words, multiword tokens (``1-2``), empty nodes (``1.1``). The ten columns of
+        CoNLL-U are in their order; behind them are those that CoNLL-U Plus has besides."""
+        rows: list[list[str]] = self._read.rows()
+        return rows
 
     @cached_property
     def words(self) -> list[list[str]]:
@@ -110,28 +134,13 @@ class Sentence(Commented):
     @cached_property
     def spaces(self) -> list[bool]:
         """Whether a space follows each word; none does within a multiword token."""
-        spaces = []
-        end, after = 0, True  # of a multiword token
-        for row in self.rows:
-            space = not _is_close(row)
-            if "-" in row[ID]:
-                end, after = int(row[ID].partition("-")[2]), space
-            elif row[ID].isdecimal():
-                number = int(row[ID])
-                spaces.append(False if number < end else after if number == end else space)
+        spaces: list[bool] = self.table.spaces()
         return spaces
 
     @property
     def text(self) -> str:
         """The text that the forms and ``SpaceAfter=No`` make."""
-        text, end = "", 0
-        for row in self.rows:
-            if "-" in row[ID]:
-                end = int(row[ID].partition("-")[2])
-            elif not row[ID].isdecimal() or int(row[ID]) <= end:
-                continue
-            text += row[FORM] + ("" if _is_close(row) else " ")
-        return text.strip(" ")
+        return str(self.table.text())
 
     @property
     def has_other_text(self) -> bool:
@@ -143,11 +152,6 @@ class Sentence(Commented):
         """The sentence as it is written."""
         rows = "".join("\t".join(row) + "\n" for row in self.rows)
         return Lines(self.comments, self.text, rows)
-
-
-def _is_close(row: list[str]) -> bool:
-    """Whether no space follows."""
-    return NO_SPACE in row[MISC] and NO_SPACE in row[MISC].split("|")
 
 
 def find_cycle(heads: Sequence[int | None]) -> list[int]:
@@ -219,17 +223,19 @@ def read_rows(
     if isinstance(source, Path):
         name = str(source)
         with source.open("rb") as file:
-            yield from _sentences(decode(file, name), name, columns, first_line)
+            parts = iter(lambda: file.read(AT_ONCE) + file.readline(), b"")
+            yield from sentences_of(decode(parts, name), name, columns, first_line)
+    elif isinstance(source, str):
+        yield from sentences_of([source + "\n"], name, columns, first_line)
     else:
-        lines = source.split("\n") if isinstance(source, str) else source
-        yield from _sentences(lines, name, columns, first_line)
+        yield from sentences_of(source, name, columns, first_line, by_line=True)
 
 
 def decode(lines: Iterable[bytes], name: str, first_line: int = 1) -> Iterator[str]:
     """Decode UTF-8, with or without a byte order mark.
 
     Args:
-        lines: Lines; long ones may come in pieces.
+        lines: Lines, or several at once; long ones may come in pieces.
         name: What the message calls their source.
         first_line: The number of the first line, for the message.
 
@@ -245,11 +251,15 @@ def decode(lines: Iterable[bytes], name: str, first_line: int = 1) -> Iterator[s
         try:
             text = decoder.decode(line, final=not line)
         except UnicodeDecodeError as error:
+            right = error.object[: error.object.rfind(b"\n", 0, error.start) + 1]
+            if right:
+                yield right.decode()
             raise ValueError(
-                f"{name}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8: "
-                f"convert the text to UTF-8 (iconv -f ENCODING -t UTF-8)."
+                f"{name}, line {number + right.count(10)}: byte "
+                f"{error.object[error.start]:#04x} is not UTF-8: convert the text to UTF-8 (iconv "
+                f"-f ENCODING -t UTF-8)."
             ) from error
-        number += line.endswith(b"\n")
+        number += line.count(b"\n")
         if text:
             yield text
 
@@ -275,69 +285,61 @@ class _Order:
         others = [name for name in own if name not in COLUMNS]
         self.n = len(own)
         self.names = [*COLUMNS, *others]
-        self._places: list[int] | None = None
-        if own != self.names:
-            known = {name: place for place, name in enumerate(own)}
-            self._places = [known.get(name, self.n) for name in self.names]
+        known = {name: place for place, name in enumerate(own)}
+        self._places = [known.get(name, self.n) for name in self.names]
 
-    def sorted(self, row: list[str]) -> list[str]:
-        """A row with the columns of CoNLL-U in their order, the others behind."""
-        if self._places is None:
-            return row
-        padded = [*row, EMPTY]
-        return [padded[place] for place in self._places]
+    def table(self) -> Table:
+        """A table for rows, with the columns of CoNLL-U in their order, the others behind."""
+        return Table(self.n, None if self._places == [*range(self.n)] else self._places)
 
 
-def _sentences(
-    lines: Iterable[str], name: str, columns: str, first_line: int
+def sentences_of(
+    parts: Iterable[str], name: str, columns: str = "", first_line: int = 1, by_line: bool = False
 ) -> Iterator[Sentence]:
-    sentence = Sentence([], [], [])
-    number = 0
+    """Read sentences, as ``read_rows`` does, of text in parts: whole lines, or by line."""
     order = _Order(columns, f"{name}:")
-    for number, raw in enumerate(lines, start=first_line):
-        line = raw.rstrip("\r\n")
-        if not line.strip(" \t"):
-            if sentence.rows:
-                yield _checked(sentence, name)
-                sentence = Sentence([], [], [])
-        elif line.startswith("#"):
-            if sentence.rows:
+    scanner = Scanner(first_line, by_line)
+    comments: list[str] = []
+    table = order.table()
+    for part in parts:
+        scanner.feed(part)
+        while (line := scanner.rows(table)) is not None:
+            where = f"{name}, line {scanner.number}:"
+            if not line:
+                yield _checked(comments, table, name)
+                comments, table = [], order.table()
+            elif not line.startswith("#"):
+                n = line.count("\t") + 1
+                why = "is it CoNLL-U?" if n > 1 else "columns are parted by tabs, not spaces."
+                raise ValueError(f"{where} {counted(n, 'column')} instead of {order.n}; {why}")
+            elif len(table):
                 raise ValueError(
-                    f"{name}, line {number}: a comment within a sentence; write it before the "
-                    f"first word, or a blank line before it."
+                    f"{where} a comment within a sentence; write it before the first word, or a "
+                    f"blank line before it."
                 )
-            if PLUS in line and parts_of(line)[0] == PLUS:
-                names = parts_of(line)[1]
-                order = _Order(names, f"{name}, line {number}:")
-                line = line if names.split() == order.names else columns_comment(order.names)
-            sentence.comments.append(line)
-        else:
-            row = line.split("\t")
-            if len(row) != order.n:
-                why = "is it CoNLL-U?" if row[1:] else "columns are parted by tabs, not spaces."
-                raise ValueError(
-                    f"{name}, line {number}: {counted(len(row), 'column')} instead of {order.n}; "
-                    f"{why}"
-                )
-            sentence.rows.append(order.sorted(row))
-            sentence.lines.append(number)
-    if sentence.rows:
-        yield _checked(sentence, name)
-    elif sentence.comments:
-        raise ValueError(f"{name}, line {number}: no sentence follows the comments at the end.")
+            else:
+                if PLUS in line and parts_of(line)[0] == PLUS:
+                    names = parts_of(line)[1]
+                    order = _Order(names, where)
+                    table = order.table()
+                    line = line if names.split() == order.names else columns_comment(order.names)
+                comments.append(line)
+    if len(table):
+        yield _checked(comments, table, name)
+    elif comments:
+        raise ValueError(
+            f"{name}, line {scanner.number}: no sentence follows the comments at the end."
+        )
 
 
-def _checked(sentence: Sentence, name: str) -> Sentence:
+def _checked(comments: list[str], table: Table, name: str) -> Sentence:
     due, end, empty = 1, 0, 1  # the next word, the last one of a range, the next empty node
-    n = len(sentence.words)
-    heads = {EMPTY, *map(str, range(n + 1))}
-    for line, row in zip(sentence.lines, sentence.rows, strict=True):
-        number, letters = row[ID], "".join(row)
-        is_odd = " " in letters or "\r" in letters or "" in row
-        if number == str(due) and row[HEAD] in heads and row[HEAD] != number and not is_odd:
-            due, empty = due + 1, 1
-            continue
-        where = f"{name}, line {line}:"
+    n, i = table.n_words, 0
+    while (odd := table.plain(i, due)) < len(table):
+        if odd > i:
+            due, empty = due + odd - i, 1
+        row, where, i = table.row(odd), f"{name}, line {table.line + odd}:", odd + 1
+        number = row[ID]
         _check_spaces(row, where)
         if found := RANGE.fullmatch(number):
             first, last = int(found[1]), int(found[2])
@@ -371,8 +373,8 @@ def _checked(sentence: Sentence, name: str) -> Sentence:
                     f"{where} a head is {head}, but the sentence has {counted(n, 'word')}."
                 )
     if not n:
-        raise ValueError(f"{name}, line {sentence.lines[0]}: the sentence has no word.")
-    return sentence
+        raise ValueError(f"{name}, line {table.line}: the sentence has no word.")
+    return Sentence(comments, table, range(table.line, table.line + len(table)))
 
 
 def _check_spaces(row: list[str], where: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import sys
@@ -23,7 +22,7 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads, write_tags
 from spacy_nmparse.private import documents_between
-from spacy_nmparse.ud.conllu import BOM, PLUS, Commented, Sentence, decode, read_rows
+from spacy_nmparse.ud.conllu import BOM, PLUS, Commented, Sentence, decode, sentences_of
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
 from spacy_nmparse.ud.corpus import open_spacy, read_spacy
 from spacy_nmparse.ud.docs_conllu import ROWS, doc_sentences
@@ -228,9 +227,9 @@ def conllu_items(
     Raises:
         ValueError: If they are not UTF-8, or not CoNLL-U: the line is named.
     """
-    in_newdoc, how = stretch.in_newdoc, {"first_line": stretch.number}
-    lines = decode(io.BytesIO(stretch.lines), name, **how)
-    sentences = read_rows(lines, name, columns=stretch.columns, **how)
+    in_newdoc = stretch.in_newdoc
+    text = decode([stretch.lines], name, stretch.number)
+    sentences = sentences_of(text, name, stretch.columns, stretch.number)
     for group in grouped(sentences, N_SENTS):
         taken = [kept for one in group for kept in take_heads(one, keep_heads, marked)]
         begins = group[0].starts("newdoc")

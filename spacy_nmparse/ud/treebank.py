@@ -13,8 +13,8 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.terminal import show
-from spacy_nmparse.ud.conllu import EMPTY, HEAD, Sentence, find_cycle
-from spacy_nmparse.ud.conllu_docs import Merges, conllu_to_docs
+from spacy_nmparse.ud.conllu import Sentence, find_cycle, read_rows
+from spacy_nmparse.ud.conllu_docs import Merges, grouped, sentences_to_doc
 from spacy_nmparse.wording import counted
 
 SPLITS = ("train", "dev", "test")
@@ -91,24 +91,20 @@ def sentence_docs(
     """
     found = False
     vocab = Vocab() if vocab is None else vocab
-    for doc in conllu_to_docs(source, vocab, merge=merge, n_sents=1, check=refuse_cycles):
+    name = str(source) if isinstance(source, Path) else "the CoNLL-U text"
+    for group in grouped(read_rows(source), 1):
         found = True
-        for token in doc:
-            token.tag_ = token.tag_ or token.pos_
-        left = ("ud_misc", "ud_comments")
-        doc.user_data = {key: value for key, value in doc.user_data.items() if key[1] not in left}
-        yield doc
+        refuse_cycles(group[0], name)
+        yield sentences_to_doc(group, vocab, merge=merge, name=name, bare=True)
     if not found:
-        name = source if isinstance(source, Path) else "The text"
-        raise ValueError(f"{name} holds no sentence; is it CoNLL-U?")
+        what = source if isinstance(source, Path) else "The text"
+        raise ValueError(f"{what} holds no sentence; is it CoNLL-U?")
 
 
 def refuse_cycles(sentence: Sentence, name: str) -> None:
     """Raise a ValueError with the line where the heads of a sentence form a cycle."""
-    words = sentence.words
-    heads = [None if row[HEAD] == EMPTY else int(row[HEAD]) for row in words]
-    if cycle := find_cycle(heads):
-        line = sentence.lines[sentence.rows.index(words[cycle[0] - 1])]
+    if cycle := find_cycle(sentence.table.heads()):
+        line = sentence.lines[sentence.rows.index(sentence.words[cycle[0] - 1])]
         listed = " → ".join(map(str, cycle))
         raise ValueError(f"{name}, line {line}: the heads form a cycle: {listed}.")
 

@@ -128,11 +128,11 @@ cdef int swap_rest(const StateC* s, const GoldC* gold, int k) noexcept nogil:
     return planned_rest(s, gold, SWAP)
 
 
-# The other oracles. All but the dynamic one are about one tree, the gold tree with heads made up
-# where they are not known, and one projective order, in which siblings stand as in the text. Where
-# that tree is out of reach, EAGER makes the first of the cheapest moves. ND-ALL, from which a learner
-# may stray, keeps to the best tree that is left: whatever is cheapest is often several moves, since
-# SWAP can make up for them. The lab has the other oracles of BN15.
+# The other oracles are about one tree, the gold tree with heads made up where they are not known,
+# and one projective order, in which siblings stand as in the text. Where that tree is out of
+# reach, EAGER makes the first of the cheapest moves. ND-ALL, from which a learner may stray, keeps
+# to the best tree that is left: whatever is cheapest is often several moves, since SWAP can make
+# up for them. The lab has the other oracles of BN15.
 
 cdef bint leads_home(const StateC* s, const GoldC* gold, int move) noexcept nogil:
     """Algorithm 2 of BN15: whether what is left of the tree can be built after the named move (from
@@ -261,8 +261,8 @@ cdef void learn_planned(
 cdef void learn_nd_all(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """EAGER, and where it has SWAP, LEFT-ARC or RIGHT-ARC, every SHIFT that leads to the tree, or to
-    what is left of it."""
+    """EAGER, and where it has SWAP, LEFT-ARC or RIGHT-ARC, every SHIFT that leads to the tree, or
+    to what is left of it."""
     cdef int move
     if not leads_home(s, gold, STAY):
         learn_planned(s, gold, push_label, True, candidates, n)

@@ -108,7 +108,7 @@ class Sentence(Commented):
     def __init__(
         self, comments: list[str], rows: Table | list[list[str]], lines: Sequence[int] = ()
     ) -> None:
-        own = {"rows": rows} if isinstance(rows, list) else {"_read": rows}
+        own = {"_read": rows} if isinstance(rows, Table) else {"rows": rows}
         vars(self).update(comments=comments, lines=lines, **own)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -64,8 +64,8 @@ cdef class Table:
         self.n_columns = len(places or ()) or n_given
 
     @staticmethod
-    def of(list rows not None):
-        """A table of rows that are lists of strings."""
+    def of(rows):
+        """A table of rows that are sequences of strings."""
         cdef Table table = Table(len(rows[0]) if rows else 10)
         cdef Text text
         cdef list kept = []

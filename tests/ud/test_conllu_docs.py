@@ -186,3 +186,23 @@ def test_a_deep_chain(step: int, merged: bool) -> None:
     written = doc_to_conllu(doc).splitlines()[2:-1]
     assert [int(row.split("\t")[6]) for row in written] == heads
     assert depths([0, 0, 1, 2, 4, 6, 5, 6]) == [0, 1, 2, 3, 0, 8, 8, 8] and depths([]) == []
+
+
+def test_files_are_read_in_parts(tmp_path: Path) -> None:
+    """Lines keep their numbers, and sentences before a fault are read, wherever a part ends."""
+    row = "\t".join(("1", "猫" * 50, *"____", "0", "root", *"__")).encode()
+    n = 2000  # sentences: several parts of a file
+    path = tmp_path / "x.conllu"
+    path.write_bytes((row + b"\n\n") * n + row.replace(b"root", b"\xff") + b"\n")
+    sentences = read_rows(path)
+    assert [next(sentences).lines[0] for _ in range(n)] == [*range(1, 2 * n, 2)]
+    with pytest.raises(ValueError, match=rf"line {2 * n + 1}: byte 0xff is not UTF-8"):
+        next(sentences)
+
+
+def test_halves_of_surrogate_pairs_are_read_as_rows() -> None:
+    row = "\t".join(("1", "a\ud800", *"____", "0", "root", *"__"))
+    (sentence,) = read_rows(row)
+    assert (sentence.rows, sentence.text) == ([row.split("\t")], "a\ud800")
+    with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+        next(conllu_to_docs(row, Vocab()))

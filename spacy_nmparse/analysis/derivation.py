@@ -138,21 +138,18 @@ def derive(
             f"derivation is that of greedy search, whose tree may be another one.",
             stacklevel=2,
         )
-    tracing = Tracing(component, doc, gold)
-    given = [*moves]
+    tracing, given = Tracing(component, doc, gold), [*moves]
     steps = list(tracing.steps(tracing.initial(), n_choices, given))
     if (n_moves := sum(step.action is not None for step in steps)) < len(given):
         raise ValueError(f"{len(given)} moves are given: the derivation ends after {n_moves}.")
     heads, labels, lowered = tracing.tree()
     gold_heads, gold_labels, _ = tracing.gold_tree or (None, None, None)
-    if lowered is not None:
-        steps.append(lowered)
     return Derivation(
         component.system.name,
         "steered" if given else "greedy",
         [doc[token].text for token in tracing.tokens],
         tracing.tokens,
-        steps,
+        steps if lowered is None else [*steps, lowered],
         heads,
         labels,
         tracing.final.sent_starts,

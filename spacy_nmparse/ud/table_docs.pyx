@@ -140,6 +140,14 @@ cdef Text said(Text text) noexcept:
     return NONE if is_empty(text) else text
 
 
+cdef comments_of(sentence, Table table):
+    """The comments for a document, which has no other columns than those of CoNLL-U."""
+    if table.n_columns == len(COLUMNS):
+        return sentence.comments
+    ten = columns_comment(COLUMNS)
+    return [ten if parts_of(one)[0] == PLUS else one for one in sentence.comments]
+
+
 cdef class Tokens:
     """Tokens of sentences, to make a document of.
 
@@ -218,12 +226,8 @@ cdef class Tokens:
             self.tokens.push_back(token)
             if group.whole >= 0 or not is_empty(table.cell(group.row, C_MISC)):
                 self.extend(table, group, base + <int>number, chosen)
-        comments = sentence.comments
-        if comments and not self.bare:
-            if table.n_columns > len(COLUMNS):  # a document has no others
-                ten = columns_comment(COLUMNS)
-                comments = [ten if parts_of(one)[0] == PLUS else one for one in comments]
-            self.extensions.append((base, "ud_comments", comments))
+        if sentence.comments and not self.bare:
+            self.extensions.append((base, "ud_comments", comments_of(sentence, table)))
 
     cdef int check(self, sentence, Table table, int word) except -1:
         """Refuse a word that is not what the format, or the other rows, let it be."""

@@ -120,6 +120,14 @@ def run(command: list[str], log: Path, prefix: str, folder: Path | None = None) 
     return time.perf_counter() - start
 
 
+def model_and_gold(pair: str) -> tuple[str, Path]:
+    """The two sides of MODEL=GOLD. Raises a ValueError where there is no second one."""
+    model, _, gold = pair.partition("=")
+    if not gold:
+        raise ValueError(f"{pair}: write MODEL=GOLD.conllu.")
+    return model, Path(gold)
+
+
 def write_setting(value: Any) -> str:
     """Write a setting's value so that `parse_settings` and `spacy train` read it back.
 

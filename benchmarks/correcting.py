@@ -16,7 +16,7 @@ from pathlib import Path
 
 import spacy
 
-from benchmarks.common import command_line, program
+from benchmarks.common import command_line, model_and_gold, program
 from spacy_nmparse.analysis.annotation.assistant import Assistant
 from spacy_nmparse.analysis.annotation.sentences import headless, replaced
 from spacy_nmparse.cli.console import print_table
@@ -88,12 +88,10 @@ def main(argv: Sequence[str] | None) -> int | None:
     args = parser.parse_args(argv)
     rows = []
     for pair in args.pairs:
-        model, _, gold = pair.partition("=")
-        if not gold:
-            raise ValueError(f"{pair}: write MODEL=GOLD.conllu.")
-        n_left_out, n_words, counts = simulate(model, Path(gold), args.limit)
+        model, gold = model_and_gold(pair)
+        n_left_out, n_words, counts = simulate(model, gold, args.limit)
         shares = [f"{count} ({100 * count / max(n_words, 1):.1f} %)" for count in counts]
-        rows.append((Path(gold).name, n_left_out, n_words, *shares))
+        rows.append((gold.name, n_left_out, n_words, *shares))
     print_table(("treebank", "left out", "words", *WAYS), rows)
     return None
 

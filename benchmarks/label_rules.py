@@ -18,7 +18,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from benchmarks.common import command_line, program
+from benchmarks.common import command_line, model_and_gold, program
 from spacy_nmparse.cli.console import print_table
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.members import parser_of
@@ -70,10 +70,8 @@ def main(argv: Sequence[str] | None) -> int | None:
     args = parser.parse_args(argv)
     rows = []
     for pair in args.pairs:
-        model, _, gold = pair.partition("=")
-        if not gold:
-            raise ValueError(f"{pair}: write MODEL=GOLD.conllu.")
-        rows += compare(model, Path(gold), args.unique, args.childless)
+        model, gold = model_and_gold(pair)
+        rows += compare(model, gold, args.unique, args.childless)
     print_table(("treebank", "trees", "sentences that break a rule", "LAS"), rows)
     return None
 

@@ -99,22 +99,17 @@ cdef bint are_features(Text text) except -1:
     return True
 
 
-cdef class Morphs:
-    """The numbers of FEATS, as spaCy orders them; those of the vocabulary asked for last."""
-    cdef Morphology morphology
-    cdef unordered_map[uint64_t, attr_t] known
-
-    cdef attr_t of(self, Text feats) except? 0:
-        cdef attr_t number = number_in(feats)
-        cdef const MorphAnalysisC* tag = <const MorphAnalysisC*>self.morphology.tags.get(number)
-        if tag != NULL:
-            return tag.key
-        if not self.known.count(number):
-            self.known[number] = self.morphology.add(decoded(feats))
-        return self.known[number]
-
-
-cdef Morphs morphs = Morphs()
+cdef attr_t morph_of(
+    Morphology morphology, Text feats, unordered_map[uint64_t, attr_t]* known
+) except? 0:
+    """The number of FEATS as spaCy orders them. known: those that a document has had before."""
+    cdef attr_t number = number_in(feats)
+    cdef const MorphAnalysisC* tag = <const MorphAnalysisC*>morphology.tags.get(number)
+    if tag != NULL:
+        return tag.key
+    if not known.count(number):
+        dereference(known)[number] = morphology.add(decoded(feats))
+    return dereference(known)[number]
 
 
 cdef struct Token:
@@ -356,6 +351,7 @@ cdef class Tokens:
         cdef int i
         cdef bint has_heads = False
         cdef bint has_morphs = False
+        cdef unordered_map[uint64_t, attr_t] known
         cdef const Token* given = self.tokens.data()
         cdef TokenC* c = doc.c
         for i in range(n):
@@ -375,11 +371,8 @@ cdef class Tokens:
         if has_morphs:
             for i in range(n):
                 added(strings, given[i].feats)
-            if morphs.morphology is not doc.vocab.morphology:
-                morphs.morphology = doc.vocab.morphology
-                morphs.known.clear()
             for i in range(n):
-                c[i].morph = morphs.of(given[i].feats)
+                c[i].morph = morph_of(doc.vocab.morphology, given[i].feats, &known)
         if self.bare:
             for i in range(n):
                 if c[i].tag == 0:

@@ -226,6 +226,8 @@ cdef class RowWriter:
         cdef int i
         self.doc, self.made = doc, texts_of(doc.vocab)
         self.sure = None if sure is None else sure.T.tolist()
+        if sure is not None and len(self.sure) != doc.length:
+            raise ValueError(f"got {len(self.sure)} confidences for {doc.length} tokens")
         self.told = told_of(doc)
         self.forms.resize(doc.length)
         self.numbers.resize(doc.length)
@@ -234,6 +236,12 @@ cdef class RowWriter:
             self.forms[i] = self.made.forms.of(doc.c[i].lex.orth)
             if self.n_leading == doc.length and not self.forms[i].is_space:
                 self.n_leading = i
+
+    cdef int check(self, int start, int end) except -1:
+        cdef int n = <int>self.forms.size()
+        if self.doc is None or not 0 <= start <= end <= n <= self.doc.length:
+            raise IndexError(f"{n} tokens, got {start} to {end}")
+        return 0
 
     def sentence(self, int start, int end):
         """The text of the words among some tokens, and their rows as lines; None: there are no
@@ -246,7 +254,8 @@ cdef class RowWriter:
         cdef string out, text
         cdef vector[int] tokens
         cdef dict words_of = {}
-        for i in range(start, min(end, self.doc.length)):
+        self.check(start, end)
+        for i in range(start, end):
             if self.forms[i].is_space:
                 continue
             tokens.push_back(i)
@@ -296,6 +305,7 @@ cdef class RowWriter:
     def comments(self, int start, int end):
         """The comments of the sentence that some tokens are."""
         cdef int i
+        self.check(start, end)
         for i in range(start, end):
             known = self.says(i, "ud_comments") or ()
             if known or not self.forms[i].is_space:
@@ -309,6 +319,7 @@ cdef class RowWriter:
     def cells(self, int i):
         """LEMMA, UPOS, XPOS, FEATS and DEPREL of a token; ``_``: it has none."""
         cdef Texts made = self.made
+        self.check(i, i + 1)
         return (
             made.forms.at(self.doc.c[i].lemma), made.upos.at(self.doc.c[i].pos),
             made.names.at(self.doc.c[i].tag), made.feats.at(self.doc.c[i].morph),
@@ -317,6 +328,7 @@ cdef class RowWriter:
 
     cpdef object says(self, int i, str name):
         """The value of a token's extension."""
+        self.check(i, i + 1)
         return (<dict>self.told[i]).get(name) if self.told else None
 
     cdef str text(self, int i):
@@ -404,6 +416,7 @@ cdef class RowWriter:
         """Confidences for MISC; "" where none are wanted or known."""
         if self.sure is None:
             return ""
+        self.check(i, i + 1)
         pairs = zip(CONFIDENCES, self.sure[i], strict=True)
         return "|".join([f"{key}={value:.3f}" for key, value in pairs])
 

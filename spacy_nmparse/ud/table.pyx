@@ -216,6 +216,8 @@ cdef class Table:
     def row(self, size_t i):
         """A row as a list of strings."""
         cdef int column
+        if i >= self.own.size():
+            raise IndexError(f"{self.own.size()} rows, got {i}")
         return [decoded(self.cell(i, column)) for column in range(self.n_columns)]
 
     def rows(self):

@@ -37,6 +37,7 @@ DIRECTIVES = {
     "annotation_typing": False,
     "initializedcheck": False,
     "cdivision": True,
+    "auto_pickle": False,  # __setstate__ would read a wrong state as if it were right
     # C code would read None as an object of its type: an argument that may be None says "or None".
     "allow_none_for_extension_args": False,
 }

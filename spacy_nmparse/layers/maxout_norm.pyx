@@ -170,10 +170,11 @@ cdef class MaxoutNorm:
         cdef const int64_t[::1] rows_of = None
         cdef float[:, ::1] Y, bests, shrinks, products, windows
         cdef uint8_t[:, ::1] winners = None
-        self.X = X
+        cdef const float[:, ::1] inputs = X
         if products_of is not None:
             of_words, rows_of = products_of
-        self.check_inputs(of_words, rows_of)
+        self.check_inputs(inputs, of_words, rows_of)
+        self.X, self.learned = inputs, None
         Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
         Y_array[:self.first_row] = 0
         if self.n_rows <= self.first_row:
@@ -208,13 +209,13 @@ cdef class MaxoutNorm:
         return Y_array
 
     cdef int check_inputs(
-        self, const float[:, ::1] of_words, const int64_t[::1] rows_of
+        self, const float[:, ::1] X, const float[:, ::1] of_words, const int64_t[::1] rows_of
     ) except -1:
         """Raise ValueError where the inputs are not as many, or products of words not theirs."""
         cdef ptrdiff_t row
-        if self.X.shape[0] != self.n_inputs or self.X.shape[1] != self.input_width:
+        if X.shape[0] != self.n_inputs or X.shape[1] != self.input_width:
             raise ValueError(
-                f"MaxoutNorm: inputs {self.X.shape[0], self.X.shape[1]}, not "
+                f"MaxoutNorm: inputs {X.shape[0], X.shape[1]}, not "
                 f"{self.n_inputs, self.input_width}."
             )
         if of_words is None:

@@ -341,9 +341,13 @@ def test_what_does_not_fit_a_layer() -> None:
         with pytest.raises(ValueError, match="products"):
             layer.forward(X, False, (products, rows))
     dY = layer.forward(X, True)
+    dX, _ = layer.backward(dY)
     with pytest.raises(ValueError, match="MaxoutNorm: inputs"):
         layer.forward(X[:2], True)
     for wrong in (dY[:5], dY[:, :2].copy()):
         with pytest.raises(ValueError, match="MaxoutNorm: gradients"):
             layer.backward(wrong)
-    layer.backward(dY)
+    assert numpy.array_equal(layer.backward(dY)[0], dX)
+    layer.forward(X, False)
+    with pytest.raises(ValueError, match="backward needs forward"):
+        layer.backward(dY)

@@ -101,11 +101,20 @@ cdef void learn_nd_sw(
     )
 
 
+cdef int check_swap(MoveTable system) except -1:
+    """Raise TypeError if a system is not swap_standard: these oracles read its gold tables."""
+    if system.name != "swap_standard":
+        raise TypeError(f"This oracle is one of swap_standard, not of {system.name}.")
+    return 0
+
+
 def add_lazy(MoveTable system not None):
     """Give swap_standard the oracle ``lazy``."""
+    check_swap(system)
     system.c.oracles[new_oracle("lazy", True)] = learn_lazy
 
 
 def add_nd_sw(MoveTable system not None):
     """Give swap_standard the oracle ``nd_sw``."""
+    check_swap(system)
     system.c.oracles[new_oracle("nd_sw", True)] = learn_nd_sw

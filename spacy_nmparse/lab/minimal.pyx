@@ -2,7 +2,7 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from spacy_nmparse.lab.bn15 cimport components_of, learn_lazy
+from spacy_nmparse.lab.bn15 cimport check_swap, components_of, learn_lazy
 from spacy_nmparse.systems.gold cimport Gold, GoldC, TablesC, new_tables, tables_of
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.names cimport new_oracle
@@ -418,6 +418,7 @@ cdef void learn_minimal(
 
 def add_minimal(MoveTable system not None):
     """Give swap_standard the oracle ``minimal``."""
+    check_swap(system)
     system.c.oracles[new_oracle("minimal", True)] = learn_minimal
 
 

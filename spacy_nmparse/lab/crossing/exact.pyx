@@ -162,8 +162,10 @@ cdef const FormC* form_of(MoveTable system, oracle_t* oracle) except NULL:
     if system.name == "arc_hybrid":
         oracle[0] = learn_hybrid
         return &HYBRID
-    oracle[0] = learn_swift
-    return &SWIFT
+    if system.name == "arc_swift":
+        oracle[0] = learn_swift
+        return &SWIFT
+    raise TypeError(f"The oracle exact is one of projective systems, not of {system.name}.")
 
 
 def add_exact(MoveTable system not None):

@@ -10,6 +10,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_nmparse.ud.tokenization import Split, parts, places
+
 SHOWN = 100  # differences for programs
 
 
@@ -42,27 +44,18 @@ class TokenMatch:
         Raises:
             ValueError: The texts differ in more than whitespace.
         """
-        text, gold = _letters(treebank)
-        other, found = _letters(tokenizer)
-        if text != other:
+        own, found = map(_split, (treebank, tokenizer))
+        if "".join(own) != "".join(found):
             raise ValueError(
                 f"The tokenizer changes the text that begins with {treebank.text[:40]!r}: tokens "
                 f"must have the characters of the text."
             )
-        common = set(gold) & set(found)
-        self.treebank += len(gold)
+        self.treebank += len(own)
         self.tokenizer += len(found)
-        self.common += len(common)
-        if len(common) == len(gold) == len(found):
-            return
-        # A string that is split otherwise reaches from one common start of tokens to the next.
-        starts = sorted({start for start, _ in gold} & {start for start, _ in found})
-        ends = [*starts[1:], len(text)]
-        left, right = iter(gold), iter(found)
-        for end in ends:
-            own, others = (_until(end, places, text) for places in (left, right))
-            if own != others:
-                self.differences[" ".join(own), " ".join(others)] += 1
+        self.common += len(places(own) & places(found))
+        for one, other in zip(parts(own, found), parts(found, own), strict=True):
+            if one != other:
+                self.differences[" ".join(one), " ".join(other)] += 1
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the counts, F1, and the most frequent differences."""
@@ -91,23 +84,6 @@ def match_tokens(nlp: Language, docs: Iterable[Doc]) -> TokenMatch:
     return match
 
 
-def _letters(doc: Doc) -> tuple[str, list[tuple[int, int]]]:
-    """The characters without whitespace, and the place of each token in them."""
-    texts, places = [], []
-    end = 0
-    for token in doc:
-        text = "".join(token.text.split())
-        if text:
-            texts.append(text)
-            places.append((end, end + len(text)))
-            end += len(text)
-    return "".join(texts), places
-
-
-def _until(end: int, places: Any, text: str) -> list[str]:
-    pieces = []
-    for start, stop in places:
-        pieces.append(text[start:stop])
-        if stop >= end:
-            break
-    return pieces
+def _split(doc: Doc) -> Split:
+    """The tokens without whitespace."""
+    return tuple(filter(None, ("".join(token.text.split()) for token in doc)))

@@ -69,18 +69,16 @@ class Chunks:
 
     def wrong(self, text: str, tokenizer: Tokenizer) -> int:
         """How many tokens of a string are wrong or missing, wherever it stands."""
-        found = _places([token.text for token in tokenizer(text)])
-        return sum(
-            count * len(_places(split) ^ found) for split, count in self.counts[text].items()
-        )
+        found = places([token.text for token in tokenizer(text)])
+        return sum(count * len(places(split) ^ found) for split, count in self.counts[text].items())
 
     def f1(self, tokenizer: Tokenizer) -> float:
         """F1 of a tokenizer's tokens."""
         right = wrong = 0
         for text, splits in self.counts.items():
-            found = _places([token.text for token in tokenizer(text)])
+            found = places([token.text for token in tokenizer(text)])
             for split, count in splits.items():
-                gold = _places(split)
+                gold = places(split)
                 right += count * len(gold & found)
                 wrong += count * len(gold ^ found)
         return 2 * right / max(1, 2 * right + wrong)
@@ -247,7 +245,7 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
     for text, splits in chunks.counts.items():
         found = tuple(token.text for token in tokenizer(text))
         for gold, count in splits.items():
-            for own in _parts(gold, found):
+            for own in parts(gold, found):
                 wanted.setdefault("".join(own), Counter())[own] += count
     added = 0
     for text, counts in wanted.items():
@@ -261,9 +259,9 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
     return added
 
 
-def _parts(gold: Split, found: Split) -> Iterator[Split]:
+def parts(gold: Split, found: Split) -> Iterator[Split]:
     """The strings between common boundaries of two splits, as the first splits them."""
-    ends = {end for _, end in _places(gold)} & {end for _, end in _places(found)}
+    ends = {end for _, end in places(gold)} & {end for _, end in places(found)}
     part: list[str] = []
     place = 0
     for piece in gold:
@@ -274,13 +272,14 @@ def _parts(gold: Split, found: Split) -> Iterator[Split]:
             part = []
 
 
-def _places(split: Iterable[str]) -> set[tuple[int, int]]:
-    places = set()
+def places(split: Iterable[str]) -> set[tuple[int, int]]:
+    """Where the pieces of a string begin and end."""
+    found = set()
     start = 0
     for piece in split:
-        places.add((start, start + len(piece)))
+        found.add((start, start + len(piece)))
         start += len(piece)
-    return places
+    return found
 
 
 def _has_space(text: str) -> bool:

@@ -443,3 +443,27 @@ def random_walk(
             f"constraints {[state.c.constraint[w] for w in range(n)]}, {gold!r}, {state!r}"
         )
     return walk.n_steps, walk.n_judged
+
+
+def kept_moves(MoveTable system not None, State state not None, Gold gold not None):
+    """The moves that keep all known arcs, as names (list of str).
+
+    Args:
+        system: a system with ``keep_known``, without non-local arcs.
+        state: one of its configurations, reached by such moves.
+        gold: the partial tree.
+
+    Raises:
+        ValueError: a configuration of another system, or a tree of other words.
+    """
+    cdef CandidateC[MAX_MOVES] candidates
+    cdef int i, n
+    system.check_state(state)
+    if system.c.keep_known is NULL or gold.c.n != state.c.n:
+        raise ValueError(f"{system.name} keeps no arcs of {gold!r:.80} in {state!r:.80}.")
+    system.bind(gold)
+    n = legal_moves(&state.c, candidates)
+    system.c.keep_known(&state.c, &gold.c, candidates, n)
+    return [
+        system.moves[candidates[i].move] for i in range(n) if candidates[i].learn != LEARN_NOT
+    ]

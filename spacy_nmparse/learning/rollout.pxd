@@ -1,7 +1,7 @@
 """Training rollouts of greedy search."""
 from libc.stdint cimport uint64_t
 
-from spacy_nmparse.search.choice cimport SearchC
+from spacy_nmparse.search.choice cimport CandidateC, SearchC
 from spacy_nmparse.search.sequences cimport Sequences
 from spacy_nmparse.scorers.scorer cimport ScorerC
 from spacy_nmparse.systems.gold cimport Gold, GoldC
@@ -16,8 +16,17 @@ cdef struct TeacherC:
     float* of_one           # room for those of one teacher: candidates, or labels
 
 
+cdef struct RolloutC
+
+
+# Learns from the current configuration, of whose candidates an oracle says which are right.
+# predicted: the one that the scorer likes best. Returns the best right candidate.
+ctypedef int (*judge_t)(RolloutC* rollout, int predicted) noexcept nogil
+
+
 cdef struct RolloutC:
     SearchC* search
+    judge_t judge
     const GoldC* gold
     int oracle
     const TeacherC* teacher     # NULL: none
@@ -26,6 +35,7 @@ cdef struct RolloutC:
     double loss                 # so far
 
 
+cdef bint learns_label(SearchC* search, const CandidateC* c) noexcept nogil
 cdef int oracle_for(const GoldC* gold, int oracle) noexcept nogil
 cdef int roll_out(
     RolloutC* rollout, Sequences batch, Gold gold, int offset, int oracle

@@ -8,9 +8,7 @@ for Search-based Structured Prediction*). Their part is the cross entropy with t
 P(move). For the move that they like best, the cross entropy with the mean of their P(label | move),
 times that move's P, is added.
 
-A perceptron has the rule of Goldberg & Nivre (2012): where the best move and label are wrong, these
-are weakened and the best right ones strengthened. A logistic regression takes note of the
-configurations. With both, the loss is the number of configurations in which the best is wrong.
+A scorer without gradients has a rule of its own (``ScorerC.judge``).
 """
 import numpy
 
@@ -20,7 +18,6 @@ from libc.string cimport memcpy, memset
 
 from spacy_nmparse.search.choice cimport (
     ARC_LABEL,
-    NONE,
     PUSH_LABEL,
     CandidateC,
     ChoiceC,
@@ -45,7 +42,6 @@ from spacy_nmparse.systems.gold cimport Gold, GoldC
 from spacy_nmparse.systems.names cimport follows_tree
 from spacy_nmparse.systems.table cimport (
     DYNAMIC,
-    LEARN_ANY,
     LEARN_LABEL,
     LEARN_NOT,
     apply_oracle,
@@ -183,9 +179,8 @@ cdef double weigh_right(SearchC* search, int* right) noexcept nogil:
     return -all_right
 
 
-cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
-    """Learn by the gradient of the loss of the current configuration. Returns the best right
-    candidate."""
+cdef int learn_likelihood(RolloutC* rollout, int predicted) noexcept nogil:
+    """Learn by the gradient of the loss of the current configuration: a ``judge_t``."""
     cdef SearchC* search = rollout.search
     cdef const ScorerC* scorer = search.scorer
     cdef float* gradient = search.values    # first: probabilities
@@ -211,57 +206,10 @@ cdef int learn_likelihood(RolloutC* rollout) noexcept nogil:
     return right
 
 
-cdef int learn_mistake(RolloutC* rollout, int predicted) noexcept nogil:
-    """Learn by the perceptron's rule, if the scorer has one. predicted: the candidate that the
-    scorer likes best. Returns the best right candidate."""
-    cdef SearchC* search = rollout.search
-    cdef const ScorerC* scorer = search.scorer
-    cdef const CandidateC* c
-    cdef ChoiceC choice
-    cdef int i
-    cdef int right = NONE
-    cdef int right_label = NONE
-    cdef float value
-    cdef float best = 0
-    for i in range(search.n):
-        c = &search.candidates[i]
-        if c.learn == LEARN_NOT:
-            continue
-        choose_arc_label(search, c, &choice)
-        value = search.scores[i]
-        if learns_label(search, c) and choice.label != c.label:
-            choice.label = c.label
-            value = search.labels[c.label]
-        if right == NONE or value > best:
-            right = i
-            right_label = choice.label
-            best = value
-    c = &search.candidates[predicted]
-    choose_arc_label(search, c, &choice)
-    if c.learn == LEARN_ANY or (
-        c.learn == LEARN_LABEL and (choice.label == c.label or not learns_label(search, c))
-    ):
-        return predicted
-    rollout.loss += 1
-    if scorer.add is not NULL:
-        scorer.add(scorer.self, &search.candidates[right], right_label, 1)
-        scorer.add(scorer.self, c, choice.label, -1)
-    return right
-
-
-cdef inline void choose_arc_label(
-    SearchC* search, const CandidateC* c, ChoiceC* choice
-) noexcept nogil:
-    """Choose a move and the label of its arc, if it makes one, but not what a push notes."""
-    if begin_choice(search, c, choice) == ARC_LABEL:
-        choose_label(search, choice, ARC_LABEL)
-
-
 cdef bint learning_step(void* walker, StateC* s) noexcept nogil:
     """Learn from a configuration, and make the move of the model or of the oracle."""
     cdef RolloutC* rollout = <RolloutC*>walker
     cdef SearchC* search = rollout.search
-    cdef const ScorerC* scorer = search.scorer
     cdef CandidateC* chosen = search.candidates
     cdef ChoiceC choice
     cdef int kind, noted, predicted, right
@@ -273,11 +221,7 @@ cdef bint learning_step(void* walker, StateC* s) noexcept nogil:
     noted = noted_by_push(search)
     apply_oracle(s, rollout.gold, rollout.oracle, noted, False, search.candidates)
     predicted = argmax(search.scores, search.n, NULL)
-    if scorer.learn is not NULL:
-        right = learn_likelihood(rollout)
-    else:
-        right = learn_mistake(rollout, predicted)
-        scorer.note_example(scorer.self, s, search.candidates, search.n)
+    right = rollout.judge(rollout, predicted)
     follow_model = (
         rollout.explore > 0 and uniform(rollout.seed) < rollout.explore and s.b - s.start < STRAY
     )
@@ -313,6 +257,9 @@ cdef int roll_out(
     batch.scored.begin(offset)
     rollout.gold = &gold.c
     rollout.oracle = oracle_for(&gold.c, oracle)
+    rollout.judge = <judge_t>batch.scored.c.judge
+    if rollout.judge is NULL:
+        rollout.judge = learn_likelihood
     with nogil:
         walk_to_end(search.s, learning_step, rollout)
         if search.scorer.learn_tree is not NULL:

@@ -59,7 +59,8 @@ cdef struct ScorerC:
     score_t score
     score_labels_t score_labels
     score_noted_t score_noted
-    learn_t learn               # NULL: it learns from examples
+    learn_t learn               # NULL: it learns by judge
+    void* judge                 # a judge_t of learning.rollout; NULL: it learns by gradients
     label_gradient_t label_gradient
     keep_t keep
     recall_t recall

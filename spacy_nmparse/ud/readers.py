@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
-from spacy_nmparse.pipe.annotations import copy_tags, same_tokens
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
 from spacy_nmparse.ud.folders import files_in
@@ -115,18 +115,6 @@ class Corpus:
             return read_spacy(file, nlp.vocab)
         merges = split_by(spacy.blank(nlp.lang or "xx"))
         return group_docs(sentence_docs(file, merges, nlp.vocab), self.n_sents)
-
-
-class TaggedCorpus(Corpus):
-    """A corpus whose words to be parsed have the tags of the data, for a scorer that looks at tags
-    (``lab.linear``)."""
-
-    def example(self, nlp: Language, reference: Doc) -> Example:
-        """The same, with tags."""
-        example = super().example(nlp, reference)
-        if [token.text for token in example.predicted] == [token.text for token in reference]:
-            copy_tags(reference, example.predicted)
-        return example
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:

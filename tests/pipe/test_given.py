@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_nmparse.lab.walk import kept_moves
 from spacy_nmparse.pipe.confidence import confidences
 from spacy_nmparse.pipe.doc_io import parsed_tokens, set_heads
 from spacy_nmparse.pipe.given import find_fault
@@ -20,7 +21,6 @@ from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import is_projective
-from spacy_nmparse.systems.swap.known import kept_moves
 from tests.pipe.common import (
     NL,
     NM,

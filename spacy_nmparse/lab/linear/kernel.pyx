@@ -9,6 +9,10 @@ those of others: few of its weights are not 0.
 Where a perceptron learns, the weights change at once. ``gradients`` takes the changes back, and
 tells them: ``apply_changes`` makes them for good. Where a logistic regression learns, it tells the
 configurations, and ``learn_examples`` learns from them one after the other.
+
+A perceptron has the rule of Goldberg & Nivre (2012): where the best move and label are wrong, these
+are weakened and the best right ones strengthened. With both, the loss is the number of
+configurations in which the best is wrong.
 """
 from typing import NamedTuple
 
@@ -26,12 +30,21 @@ from spacy_nmparse.lab.linear.templates cimport (
     find_features,
 )
 from spacy_nmparse.layers.kernels cimport nmp_sum_rows
-from spacy_nmparse.scorers.scorer cimport Scorer
+from spacy_nmparse.learning.rollout cimport RolloutC, learns_label
+from spacy_nmparse.search.choice cimport (
+    ARC_LABEL,
+    ChoiceC,
+    SearchC,
+    begin_choice,
+    choose_label,
+)
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.systems.memory cimport allocate
 from spacy_nmparse.systems.moves cimport b0_end, s0_end, s1_end
 from spacy_nmparse.systems.state cimport NONE, StateC
 from spacy_nmparse.systems.table cimport (
     LEARN_ANY,
+    LEARN_LABEL,
     LEARN_NOT,
     MAX_MOVES,
     CandidateC,
@@ -224,6 +237,59 @@ cdef void add(void* scorer, const CandidateC* c, int label, float amount) noexce
         self.weights[self.features[i] + which] += amount
     note_class(self, which, True)
     note_lesson(self, amount)
+
+
+cdef int learn_mistake(RolloutC* rollout, int predicted) noexcept nogil:
+    """Learn by the perceptron's rule, if the scorer has one."""
+    cdef SearchC* search = rollout.search
+    cdef const ScorerC* scorer = search.scorer
+    cdef const CandidateC* c
+    cdef ChoiceC choice
+    cdef int i
+    cdef int right = NONE
+    cdef int right_label = NONE
+    cdef float value
+    cdef float best = 0
+    for i in range(search.n):
+        c = &search.candidates[i]
+        if c.learn == LEARN_NOT:
+            continue
+        choose_arc_label(search, c, &choice)
+        value = search.scores[i]
+        if learns_label(search, c) and choice.label != c.label:
+            choice.label = c.label
+            value = search.labels[c.label]
+        if right == NONE or value > best:
+            right = i
+            right_label = choice.label
+            best = value
+    c = &search.candidates[predicted]
+    choose_arc_label(search, c, &choice)
+    if c.learn == LEARN_ANY or (
+        c.learn == LEARN_LABEL and (choice.label == c.label or not learns_label(search, c))
+    ):
+        return predicted
+    rollout.loss += 1
+    if scorer.add is not NULL:
+        scorer.add(scorer.self, &search.candidates[right], right_label, 1)
+        scorer.add(scorer.self, c, choice.label, -1)
+    return right
+
+
+cdef inline void choose_arc_label(
+    SearchC* search, const CandidateC* c, ChoiceC* choice
+) noexcept nogil:
+    """Choose a move and the label of its arc, if it makes one, but not what a push notes."""
+    if begin_choice(search, c, choice) == ARC_LABEL:
+        choose_label(search, choice, ARC_LABEL)
+
+
+cdef int learn_example(RolloutC* rollout, int predicted) noexcept nogil:
+    """Learn from a configuration: a ``judge_t``."""
+    cdef SearchC* search = rollout.search
+    cdef int right = learn_mistake(rollout, predicted)
+    search.scorer.note_example(search.scorer.self, search.s, search.candidates, search.n)
+    return right
 
 
 cdef inline void note_class(LinearC* self, int which, bint right) noexcept nogil:
@@ -549,6 +615,7 @@ cdef class LinearScorerKernel(Scorer):
         self.c.score_noted = score_noted
         self.c.keep = keep_configuration
         self.c.recall = recall
+        self.c.judge = <void*>learn_example
         self.c.note_example = note_example if logistic else count_example
         if not logistic:
             self.c.add = add

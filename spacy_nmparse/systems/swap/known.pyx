@@ -15,9 +15,8 @@ The second is the derivation that was found for the last move, continued from wh
 from libc.string cimport memcpy
 
 from spacy_nmparse.systems.arc_standard cimport can_right_arc, is_complete
-from spacy_nmparse.systems.configuration cimport State
 from spacy_nmparse.systems.errors cimport label_counts
-from spacy_nmparse.systems.gold cimport Gold, far_end
+from spacy_nmparse.systems.gold cimport far_end
 from spacy_nmparse.systems.sentences cimport errors_behind, gold_breaks
 from spacy_nmparse.systems.state cimport NONE, B, S
 from spacy_nmparse.systems.swap.plan cimport (
@@ -38,12 +37,9 @@ from spacy_nmparse.systems.table cimport (
     LEARN_LABEL,
     LEARN_NOT,
     LEFT_ARC,
-    MAX_MOVES,
     RIGHT_ARC,
     SHIFT,
     SWAP,
-    MoveTable,
-    legal_moves,
 )
 
 
@@ -262,27 +258,3 @@ cdef void keep_known(StateC* s, const GoldC* gold, CandidateC* candidates, int n
         if c.learn == LEARN_ANY and label_counts(s, gold, c.head, c.dependent):
             c.learn = LEARN_LABEL
             c.label = gold.label[c.dependent]
-
-
-def kept_moves(MoveTable system not None, State state not None, Gold gold not None):
-    """The moves that keep all known arcs, as names (list of str).
-
-    Args:
-        system: a SwapStandard system.
-        state: one of its configurations, reached by such moves.
-        gold: the partial tree.
-
-    Raises:
-        ValueError: a configuration of another system, or a tree of other words.
-    """
-    cdef CandidateC[MAX_MOVES] candidates
-    cdef int i, n
-    system.check_state(state)
-    if system.c.keep_known is not keep_known or gold.c.n != state.c.n:
-        raise ValueError(f"{system.name} keeps no arcs of {gold!r:.80} in {state!r:.80}.")
-    system.bind(gold)
-    n = legal_moves(&state.c, candidates)
-    keep_known(&state.c, &gold.c, candidates, n)
-    return [
-        system.moves[candidates[i].move] for i in range(n) if candidates[i].learn != LEARN_NOT
-    ]

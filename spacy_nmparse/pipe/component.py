@@ -49,15 +49,9 @@ from spacy_nmparse.pipe.spec import SystemSpec
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
+from spacy_nmparse.scorers.hooks import hooks_of
 from spacy_nmparse.scorers.label_rules import LabelRules
-from spacy_nmparse.scorers.operations import (
-    best_readings,
-    check_system,
-    choose_features,
-    is_initialized,
-    resize_labels,
-    set_system,
-)
+from spacy_nmparse.scorers.operations import choose_features, resize_labels, set_system
 from spacy_nmparse.settings import SWITCH, Settings, defaults
 from spacy_nmparse.systems import TransitionSystem
 
@@ -120,7 +114,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
         try:
             self.learning.check(name, unlabelled)
-            check_system(model, unlabelled)
+            hooks_of(model).check_system(unlabelled)
         except ValueError as error:
             raise ValueError(f"The component '{name}' cannot be made: {error}") from error
         choose_features(model, unlabelled)
@@ -180,7 +174,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         if label in names:
             return 0
         self._learn_labels([*(names or [ROOT_LABEL]), label], self._learned.tags)
-        if is_initialized(self.model):
+        if hooks_of(self.model).is_initialized(self.model):
             resize_labels(self.model, self.system)
         return 1
 
@@ -271,7 +265,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
         tags, readings = None, self._learned.tags.readings
         if scorer.tag_scores is not None and readings is not None:
-            tags = best_readings(self.model, scorer.tag_scores, readings)
+            tags = hooks_of(self.model).best_readings(scorer.tag_scores, readings)
         batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
         how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:
@@ -365,7 +359,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         if not len(words.tokens):
             return None
         _ = self.system  # raises where there are no labels
-        if not is_initialized(self.model):
+        if not hooks_of(self.model).is_initialized(self.model):
             raise ValueError(
                 f"The parser is untrained. The component '{self.name}' has no weights yet: call "
                 f"nlp.initialize(), or load a trained model."

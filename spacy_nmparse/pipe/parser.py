@@ -31,7 +31,6 @@ from spacy_nmparse.pipe.tags import TagSet, collect
 from spacy_nmparse.pipe.teacher import Teachers, load_teachers
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors, listeners
 from spacy_nmparse.scorers.operations import (
-    feature_names,
     learns_tags,
     renew_all,
     set_dropout,
@@ -323,7 +322,7 @@ class TransitionParser(ParsingComponent):
         known, changed = self._fingerprint.saved(), changed_settings(self)
         return {
             "system": {"name": self.system_spec.name, "options": self.system_spec.options},
-            "features": feature_names(self.model),
+            "features": self.model.attrs["features"],
             **self.label_data,
             "cfg": {**self.cfg, "token_vectors": known} if known else self.cfg,
             **({"settings": changed} if changed else {}),

@@ -21,7 +21,7 @@ from spacy_nmparse.about import __version__
 from spacy_nmparse.pipe.confidence import TEMPERATURES
 from spacy_nmparse.pipe.fingerprint import check_values
 from spacy_nmparse.pipe.labels import LabelData, Learned
-from spacy_nmparse.scorers.operations import feature_names, set_system
+from spacy_nmparse.scorers.shared import set_system
 from spacy_nmparse.scorers.weights import check_finite, check_layout, check_weights, layout
 
 FORMAT = 1  # of what to_disk and to_bytes write; raised whenever older versions cannot read it
@@ -166,7 +166,7 @@ def check_model(model: Model, data: bytes, features: Any, learned: Learned) -> N
     set_system(trial, learned.system)
     trial.from_bytes(data)
     check_layout(trial, before)
-    if feature_names(trial) != features:
+    if trial.attrs["features"] != features:
         raise ValueError("its weights are made for other features")
     check_weights(trial, learned.tags.sizes)
     check_finite(trial)

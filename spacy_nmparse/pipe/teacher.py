@@ -17,7 +17,7 @@ from thinc.api import Model
 from spacy_nmparse.pipe.component import ParsingComponent
 from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors, parsers_of
-from spacy_nmparse.scorers.operations import is_initialized, learns_by_gradients
+from spacy_nmparse.scorers.hooks import hooks_of
 from spacy_nmparse.scorers.scorer import Scorer
 from spacy_nmparse.scorers.shared import ScorerInput
 
@@ -71,7 +71,7 @@ def load_teachers(
             looks up static vectors in another table.
     """
     where = f"The component '{pupil.name}' cannot learn from the teacher {', '.join(paths)}:"
-    if not learns_by_gradients(pupil.model):
+    if not hooks_of(pupil.model).learns_by_gradients:
         raise ValueError(f"{where} its scorer learns from gold trees alone.")
     if not pupil.learning.heeds_teachers:
         raise ValueError(
@@ -109,7 +109,7 @@ def load_teacher(
             f"'{pupil.name}'."
         )
     teacher = parsers[name]
-    if not teacher.labels or not is_initialized(teacher.model):
+    if not teacher.labels or not hooks_of(teacher.model).is_initialized(teacher.model):
         raise ValueError(f"{where} it is not trained.")
     found = difference(pupil, teacher)
     if found:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy
 from thinc.api import Model, set_dropout_rate
 
 from spacy_nmparse.layers.parameters import renew
@@ -13,21 +11,6 @@ from spacy_nmparse.scorers import tags
 from spacy_nmparse.scorers.hooks import hooks_of
 from spacy_nmparse.scorers.shared import recurrent_layers, set_system
 from spacy_nmparse.systems import TransitionSystem
-
-
-def is_initialized(model: Model) -> bool:
-    """Whether the scorer has its weights."""
-    return hooks_of(model).is_initialized(model)
-
-
-def learns_by_gradients(model: Model) -> bool:
-    """Whether gradients of a loss train the scorer."""
-    return hooks_of(model).learns_by_gradients
-
-
-def looks_at_tags(model: Model) -> bool:
-    """Whether the scorer knows words by the tags of their document."""
-    return hooks_of(model).looks_at_tags(model)
 
 
 def set_dropout(model: Model, rate: float) -> float:
@@ -41,20 +24,10 @@ def set_dropout(model: Model, rate: float) -> float:
     return own
 
 
-def feature_names(model: Model) -> Any:
-    """The features that the scorer's parameters are made for."""
-    return model.attrs["features"]
-
-
 def choose_features(model: Model, system: TransitionSystem) -> None:
     """Give a scorer that was made without a list of features those that suit the system."""
-    if model.attrs.get("default_features") and not is_initialized(model):
+    if model.attrs.get("default_features") and not hooks_of(model).is_initialized(model):
         model.attrs["features"] = hooks_of(model).system_features(system)
-
-
-def check_system(model: Model, system: TransitionSystem) -> None:
-    """Raise ValueError where the scorer cannot score the system."""
-    hooks_of(model).check_system(system)
 
 
 def learns_tags(model: Model) -> bool:
@@ -67,11 +40,6 @@ def set_tag_sizes(model: Model, sizes: Sequence[int]) -> None:
     initialized."""
     for layer in _tagging_layers(model):
         tags.set_sizes(layer, sizes)
-
-
-def best_readings(model: Model, scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
-    """The best reading of each word (see ``Hooks.best_readings``)."""
-    return hooks_of(model).best_readings(scores, table)
 
 
 def renew_all(model: Model) -> None:

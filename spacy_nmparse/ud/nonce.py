@@ -28,6 +28,7 @@ from spacy_nmparse.ud.extensions import (
     is_extension,
     multiword_ranges,
     split_doc,
+    told_of,
 )
 
 #: In data of at most so many words, words and phrases are exchanged unasked.
@@ -90,8 +91,8 @@ class Source:
         doc: The document.
         fields: Of its tokens, FIELDS.
         texts: Their texts.
-        multiword: Those that stand for several words, or are words of a multiword token.
-        extensions: Names and values of their extensions, by token.
+        multiword: Whether they stand for several words, or are words of a multiword token.
+        extensions: The values of their extensions, by name.
         data: The user data of the document itself.
         phrases: Its phrases.
     """
@@ -101,21 +102,15 @@ class Source:
         self.doc = doc
         self.fields: Any = doc.to_array(list(FIELDS))
         self.texts = [doc.vocab.strings[orth] for orth in self.fields[:, ORTH].tolist()]
-        self.multiword: set[int] = set()
-        self.extensions: dict[int, list[tuple[str, Any]]] = {}
-        self.data: dict[Any, Any] = {}
-        if doc.user_data:
-            self.multiword = in_multiword_tokens(doc)
-            self._read_user_data({token.idx: token.i for token in doc})
+        inside = in_multiword_tokens(doc)
+        self.multiword = [i in inside for i in range(len(doc))]
+        self.extensions = told_of(doc) or [{}] * len(doc)
+        self.data: dict[Any, Any] = {
+            key: value
+            for key, value in doc.user_data.items()
+            if not is_extension(key) or key[2] is None
+        }
         self.phrases = self._find_phrases(classes)
-
-    def _read_user_data(self, numbers: dict[int, int]) -> None:
-        user_data: Any = self.doc.user_data
-        for key, value in user_data.items():
-            if not is_extension(key) or key[2] is None:
-                self.data[key] = value
-            elif key[3] is None and key[2] in numbers:
-                self.extensions.setdefault(numbers[key[2]], []).append((key[1], value))
 
     def _find_phrases(self, classes: Collection[int]) -> list[Phrase]:
         """Find the phrases. Those whose borders cut an entity or a multiword token are left out."""
@@ -160,16 +155,8 @@ class Draft:
         self.source = source
         self.fields: Any = numpy.concatenate([one.fields[i:j] for one, i, j in pieces])
         self.texts = [text for one, i, j in pieces for text in one.texts[i:j]]
-        self.multiword: set[int] = set()
-        self.extensions: dict[int, list[tuple[str, Any]]] = {}
-        at = 0
-        for one, first, end in pieces:
-            by = at - first
-            self.multiword |= {i + by for i in one.multiword if first <= i < end}
-            for i in range(first, end) if one.extensions else ():
-                if i in one.extensions:
-                    self.extensions[i + by] = one.extensions[i]
-            at += end - first
+        self.multiword = [told for one, i, j in pieces for told in one.multiword[i:j]]
+        self.extensions = [told for one, i, j in pieces for told in one.extensions[i:j]]
 
     def begins_sentence(self, i: int) -> bool:
         """Whether a token begins a sentence."""
@@ -184,8 +171,8 @@ class Draft:
         copy.cats = dict(doc.cats)
         data: Any = copy.user_data
         data.update(self.source.data)
-        for i, values in self.extensions.items():
-            for name, value in values:
+        for i, values in enumerate(self.extensions):
+            for name, value in values.items():
                 data["._.", name, copy[i].idx, None] = value
         return copy
 
@@ -412,7 +399,7 @@ class Exchange:
             kinds = source.fields[:, : len(KIND)].tolist()
             for token, kind in zip(source.doc, kinds, strict=True):
                 capital = _begins_sentence(token) and token.text[:1].isupper()
-                if token.pos_ in self.pos and not capital and token.i not in source.multiword:
+                if token.pos_ in self.pos and not capital and not source.multiword[token.i]:
                     found.setdefault(tuple(kind), {})[token.text, token.lemma] = None
         return {kind: list(words) for kind, words in found.items()}
 
@@ -421,7 +408,7 @@ class Exchange:
         kinds = draft.fields[:, : len(KIND)].tolist()
         for i, (orth, kind) in enumerate(zip(draft.fields[:, ORTH].tolist(), kinds, strict=True)):
             choice = self.words.get(tuple(kind)) if kind[0] in self.classes else None
-            if choice is None or orth in self.common or i in draft.multiword:
+            if choice is None or orth in self.common or draft.multiword[i]:
                 continue
             if random.random() >= self.level:
                 continue
@@ -430,9 +417,9 @@ class Exchange:
                 text = text[:1].upper() + text[1:]
             draft.texts[i] = text
             draft.fields[i, LEMMA] = lemma
-            if i in draft.extensions:  # the label of a root is that of the place
-                kept = [one for one in draft.extensions[i] if one[0] == EXTENSION]
-                draft.extensions[i] = kept
+            # The label of a root is that of the place.
+            told = draft.extensions[i].items()
+            draft.extensions[i] = {name: value for name, value in told if name == EXTENSION}
 
     def _choose_phrases(self, source: Source) -> dict[int, tuple[Phrase, Phrase]]:
         """Draw phrases to exchange: by its first word, the old one and the new one."""

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,8 @@ from spacy_nmparse.cli.plan import PARSED, PLUS, STANDARD, plan
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.pipe.members import parsers_of
 from spacy_nmparse.terminal import shown
-from spacy_nmparse.ud.jobs import Asked, Job, is_done
-from spacy_nmparse.ud.parse_files import parse_files
+from spacy_nmparse.ud.jobs import Job, is_done, options_of
+from spacy_nmparse.ud.parse_files import FileParser, parse_files
 from spacy_nmparse.ud.parse_inputs import KINDS
 from spacy_nmparse.ud.parse_outputs import CONLLU, FORMATS, Counts
 from spacy_nmparse.wording import counted
@@ -100,18 +100,19 @@ def _parse(given: Given) -> None:
     for setting in ("confidence", "keep_heads"):
         if getattr(given, setting):
             _switch_on(nlp, given.model, setting)
-    names = [one.name for one in fields(Asked) if one.name not in ("form", "batch_size")]
-    how = {name: getattr(given, name) for name in names}
-    asked = Asked(form, batch_size=given.batch_size or None, **how)
+    reading: Any = {"kind": given.kind, "keep_heads": given.keep_heads}
+    how = {name: getattr(given, name) for name in ("confidence", "n_process", "keep_going")}
+    parser = FileParser(nlp, form, batch_size=given.batch_size or None, **how)
     todo, refused, options = jobs, 0, None
     if not given.force and given.output != STANDARD:
-        options = asked.options(nlp.path)
+        options = options_of(form, confidence=given.confidence, model=nlp.path, **reading)
         todo, refused = _left_to_do(jobs, options)
     start = time.perf_counter()
     total, failed = Counts(), 0
     with _progress(todo) as on_done:
         try:
-            for job, outcome in parse_files(nlp, todo, asked, on_done, options):
+            found = parse_files(parser, todo, on_done=on_done, options=options, **reading)
+            for job, outcome in found:
                 _tell(job, outcome)
                 if isinstance(outcome, Exception):
                     failed += 1

@@ -12,7 +12,6 @@ from typing import IO, Any
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.ud.parse_inputs import name_of
-from spacy_nmparse.ud.parse_outputs import CONLLU
 
 #: In each folder with outputs: how they were made, a line of JSON each.
 RECORD = ".nmparse.jsonl"
@@ -36,41 +35,21 @@ class Job:
         return self.source is None or not self.source.is_file()
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is asked for, of each file alike.
+def options_of(
+    form: str, kind: str | None, confidence: bool, keep_heads: bool, model: Path | None
+) -> dict[str, Any]:
+    """What an output depends on beside its input, for the record.
 
-    Attributes:
-        form: The format of the outputs, one of FORMATS.
-        kind: That of the inputs; None: by their names.
+    Args:
+        form: Its format.
+        kind: That of the input; None: by its name.
         confidence: Whether confidences are written.
-        keep_heads: Whether the heads of the inputs are kept.
-        n_process: As of ``FileParser``, like the next two.
+        keep_heads: Whether the heads of the input are kept.
+        model: The pipeline's folder, whose files are read; None: it has none.
     """
-
-    form: str = CONLLU
-    kind: str | None = None
-    confidence: bool = False
-    keep_heads: bool = False
-    n_process: int = 1
-    batch_size: int | None = None
-    keep_going: bool = False
-
-    @property
-    def of_parser(self) -> dict[str, Any]:
-        """The arguments of ``FileParser``."""
-        names = ("confidence", "n_process", "batch_size", "keep_going")
-        return {name: getattr(self, name) for name in names}
-
-    def options(self, model: Path | None) -> dict[str, Any]:
-        """What an output depends on beside its input, for the record.
-
-        Args:
-            model: The pipeline's folder, whose files are read; None: it has none.
-        """
-        how = {"confidence": self.confidence, "keep_heads": self.keep_heads}
-        digest = None if model is None else digest_of(model)
-        return {"format": self.form, "input_format": self.kind, **how, "model": digest}
+    how = {"confidence": confidence, "keep_heads": keep_heads}
+    digest = None if model is None else digest_of(model)
+    return {"format": form, "input_format": kind, **how, "model": digest}
 
 
 def digest_of(folder: Path) -> str:
@@ -121,7 +100,7 @@ def note(target: Path, made: Path, **how: Any) -> None:
         target: The output.
         made: The file that is about to take its place.
         how: The name of the ``input``, its stamp before it was read as ``input_stamp``, and what
-            ``Asked.options`` gives as ``options``.
+            ``options_of`` gives as ``options``.
     """
     entry = {"output": target.name, "stamp": stamp(made), **how}
     with _record(target.parent, "ab+") as file:
@@ -143,7 +122,7 @@ def is_done(job: Job, options: dict[str, Any]) -> bool:
 
     Args:
         job: The job.
-        options: What ``Asked.options`` gives.
+        options: What ``options_of`` gives.
 
     Raises:
         FileExistsError: If there is a file that this command did not write, or that was changed

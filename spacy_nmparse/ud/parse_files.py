@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.pipe.processes import ProcessDied, in_order
-from spacy_nmparse.ud.jobs import Asked, Job, check_record, note, stamp
+from spacy_nmparse.ud.jobs import Job, check_record, note, options_of, stamp
 from spacy_nmparse.ud.parse_inputs import (
     LINES,
     TEXT,
@@ -157,33 +157,36 @@ def _located(name: str, item: Item, error: Exception) -> Exception:
 
 
 def parse_files(
-    nlp: Language,
+    parse: FileParser,
     jobs: Sequence[Job],
-    asked: Asked,
+    *,
+    kind: str | None = None,
+    keep_heads: bool = False,
     on_done: Callable[[int], Any] = lambda n_bytes: None,
     options: dict[str, Any] | None = None,
 ) -> Iterator[tuple[Job, Counts | Exception]]:
     """Parse files into others. The folder of each output gets a record of how it was made (RECORD).
 
     Args:
-        nlp: The pipeline.
+        parse: Parses them.
         jobs: The files.
-        asked: How they are parsed.
+        kind: As of ``FileReader``, like the next one.
+        keep_heads: Whether the heads of the inputs are kept.
         on_done: Called with the bytes of the input of each piece that is written.
-        options: What ``asked.options`` gives, if it is known: it reads the whole model.
+        options: What ``options_of`` gives, if it is known: it reads the whole model.
 
     Yields:
         Each job, in order, and what was parsed or what went wrong: an OSError where a file cannot
         be read or written, a ValueError where the input is not what it should be, a RuntimeError
         where a process died. What was at the output before stays then.
     """
-    parse = FileParser(nlp, asked.form, **asked.of_parser)
     if options is None:
-        options = asked.options(nlp.path if any(job.target for job in jobs) else None)
+        model = parse.nlp.path if any(job.target for job in jobs) else None
+        options = options_of(parse.form, kind, parse.confidence, keep_heads, model)
     todo, alone = deque(jobs), False
     while todo:
         group = _group(todo, alone)
-        files = [FileReader(job.source, asked.kind, keep_heads=asked.keep_heads) for job in group]
+        files = [FileReader(job.source, kind, keep_heads=keep_heads) for job in group]
         how = [
             {"input": job.name, "input_stamp": stamp(job.source), "options": options}
             for job in group
@@ -203,10 +206,12 @@ def parse_files(
             parts.close()
 
 
-def parse_file(nlp: Language, job: Job, form: str, **how: Any) -> Counts:
-    """Parse a file into another: what ``parse_files`` gives for one; how: what ``Asked`` has
-    besides. What goes wrong is raised."""
-    ((_, outcome),) = parse_files(nlp, [job], Asked(form, **how))
+def parse_file(
+    nlp: Language, job: Job, form: str, *, kind: str | None = None, **how: Any
+) -> Counts:
+    """Parse a file into another: what ``parse_files`` gives for one; how: as of ``FileParser``.
+    What goes wrong is raised."""
+    ((_, outcome),) = parse_files(FileParser(nlp, form, **how), [job], kind=kind)
     if isinstance(outcome, Exception):
         raise outcome
     return outcome

@@ -29,7 +29,7 @@ from spacy_nmparse.pipe.processes import ProcessDied
 from spacy_nmparse.ud import FileParser, FileReader, FileWriter, plain_text
 from spacy_nmparse.ud.conllu_docs import conllu_to_docs
 from spacy_nmparse.ud.docs_conllu import doc_to_conllu
-from spacy_nmparse.ud.jobs import RECORD, Asked, Job, note, read_record
+from spacy_nmparse.ud.jobs import RECORD, Job, note, read_record
 from spacy_nmparse.ud.parse_files import parse_file, parse_files
 from spacy_nmparse.ud.parse_inputs import Piece
 from spacy_nmparse.ud.parse_outputs import Counts, Part
@@ -551,8 +551,8 @@ def test_pieces_have_the_bytes_of_the_whole(
         monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.SIZE", size)
         monkeypatch.setattr("spacy_nmparse.ud.parse_inputs.WORDS", size // 8)
         jobs, done = [Job(source, tmp_path / f"{n_process}-{size}")], list[int]()
-        asked = Asked(form, kind, n_process=n_process)
-        ((job, counts),) = parse_files(trained, jobs, asked, done.append)
+        parser = FileParser(trained, form, n_process=n_process)
+        ((job, counts),) = parse_files(parser, jobs, kind=kind, on_done=done.append)
         assert isinstance(counts, Counts) and sum(done) == source.stat().st_size
         outputs.append(job.target.read_bytes())
         n_pieces.append(len(done))
@@ -655,7 +655,7 @@ def test_a_file_that_kills_its_process(tmp_path: Path) -> None:
         Job(write(tmp_path / name, text), write(tmp_path / "out" / name, "old"))
         for name, text in texts.items()
     ]
-    outcomes = [outcome for _, outcome in parse_files(nlp, jobs, Asked(n_process=2))]
+    outcomes = [outcome for _, outcome in parse_files(FileParser(nlp, n_process=2), jobs)]
     assert isinstance(outcomes[1], ProcessDied)
     assert [one.words for one in outcomes if isinstance(one, Counts)] == [40, 1]
     kept = [job.target.read_text() == "old" for job in jobs if job.target]
@@ -768,12 +768,13 @@ def test_documents_that_fail(
     write(tmp_path / "a", "Yes\nI like London\n" + "cat " * 40 + "\nSleep !\n")
     DocBin(docs=map(trained.make_doc, ("Yes London", "Yes"))).to_disk(tmp_path / "b.spacy")
     for source, kind, expected in (("a", "lines", [0, 1, 1, 0]), ("b.spacy", None, [1, 0])):
-        options: Any = {"kind": kind, "n_process": n_process}
         for form in ("json", "conllu"):
             job = Job(tmp_path / source, tmp_path / f"out.{form}")
-            ((_, error),) = parse_files(nlp, [job], Asked(form, **options))
+            strict = FileParser(nlp, form, n_process=n_process)
+            ((_, error),) = parse_files(strict, [job], kind=kind)
             assert isinstance(error, Exception)  # without the option, as before
-            ((_, counts),) = parse_files(nlp, [job], Asked(form, keep_going=True, **options))
+            patient = FileParser(nlp, form, n_process=n_process, keep_going=True)
+            ((_, counts),) = parse_files(patient, [job], kind=kind)
             assert isinstance(counts, Counts)
             assert (counts.documents, counts.failed) == (len(expected), sum(expected))
         loaded = [json.loads(line) for line in (tmp_path / "out.json").read_text().splitlines()]

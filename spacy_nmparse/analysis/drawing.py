@@ -75,7 +75,8 @@ def draw(
         for word, head in enumerate(heads)
         if head is not None
     ]
-    levels = _levels(arcs)
+    inner = [arc for arc in arcs if arc.head != arc.word]
+    levels = dict(zip(inner, levels_of([arc.span for arc in inner]), strict=True))
     most = max([1, *levels.values()])
     places, ports, total = _layout(words, tags, arcs)
     base = (most + 0.9) * LEVEL + MARGIN
@@ -165,19 +166,21 @@ def _marked(doc: Doc, gold: Doc) -> list[str]:
     return marked
 
 
-def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
-    """How high each arc is drawn: above all arcs that it spans, and on no other's line."""
-    placed: dict[Arc, int] = {}
-    inner = [arc for arc in arcs if arc.head != arc.word]
-    for arc in sorted(inner, key=lambda one: (one.span[1] - one.span[0], one.span[0])):
-        a, b = arc.span
-        met = {one: lv for one, lv in placed.items() if one.span[0] < b and a < one.span[1]}
-        spanned = [lv for one, lv in met.items() if a <= one.span[0] and one.span[1] <= b]
-        level = max(spanned, default=0) + 1
-        while level in met.values():
+def levels_of(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """How high each arc is drawn, from 1: above all arcs that it spans, and on no other's line.
+
+    Args:
+        spans: The first and the last word of each arc.
+    """
+    found: dict[int, int] = {}
+    for i in sorted(range(len(spans)), key=lambda i: (spans[i][1] - spans[i][0], spans[i])):
+        a, b = spans[i]
+        met = [(*spans[j], lv) for j, lv in found.items() if spans[j][0] < b and a < spans[j][1]]
+        level = 1 + max((lv for c, d, lv in met if a <= c and d <= b), default=0)
+        while any(lv == level for _, _, lv in met):
             level += 1
-        placed[arc] = level
-    return placed
+        found[i] = level
+    return [found[i] for i in range(len(spans))]
 
 
 def _layout(

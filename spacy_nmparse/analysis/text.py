@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from spacy_nmparse.analysis.derivation import Derivation
+from spacy_nmparse.analysis.drawing import levels_of
 from spacy_nmparse.analysis.steps import Arc, Choice, Step, action_name
 from spacy_nmparse.systems import ROOT
 
@@ -71,7 +72,10 @@ def picture(
         The lines; the last one has the words.
     """
     keys = [(arc, number) for number, (arc, _) in enumerate(arcs)]
-    level, top = _levels(keys)
+    inner = [(number, sorted(arc[:2])) for arc, number in keys if arc.head != ROOT]
+    heights = levels_of([(a, b) for _, (a, b) in inner])
+    level = {number: height for (number, _), height in zip(inner, heights, strict=True)}
+    top = max(heights, default=0) + 1
     starts, column, at = _columns(words, keys)
     lines = [[0] * at for _ in range(top + 1)]  # row 0: the arrow heads
     styles = [[""] * at for _ in range(top + 1)]
@@ -82,7 +86,7 @@ def picture(
         styles[row][col] = style or styles[row][col]
 
     for arc, number in keys:
-        style, row = arcs[number][1], level[number]
+        style, row = arcs[number][1], level.get(number, top)
         dependent = column[arc.dependent, number]
         signs[0, dependent] = "▼"
         if arc.head == ROOT:
@@ -160,24 +164,6 @@ def _words_line(
         last += " " * (start - here) + shown
         here = start + width_of(word_text)
     return last
-
-
-def _levels(keys: Sequence[tuple[Arc, int]]) -> tuple[dict[int, int], int]:
-    """The level of each arc, from 1, and the highest level, which is that of arcs from ROOT. Other
-    arcs lie above those within them, and those that overlap do not lie on one level."""
-    spans = [
-        (max(a[:2]) - min(a[:2]), min(a[:2]), max(a[:2]), n) for a, n in keys if a.head != ROOT
-    ]
-    placed: list[tuple[int, int, int]] = []
-    found = {}
-    for _, first, last, number in sorted(spans):
-        level = 1 + max((lv for a, b, lv in placed if first <= a and b <= last), default=0)
-        while any(lv == level and a < last and first < b for a, b, lv in placed):
-            level += 1
-        placed.append((first, last, level))
-        found[number] = level
-    top = max(found.values(), default=0) + 1
-    return found | {number: top for arc, number in keys if arc.head == ROOT}, top
 
 
 def _write(

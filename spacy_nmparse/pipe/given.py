@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy
@@ -12,7 +11,14 @@ from spacy.training import Example
 
 from spacy_nmparse.pipe.annotations import SPACE_LABEL, Arcs
 from spacy_nmparse.pipe.doc_io import gold_parse
-from spacy_nmparse.pipe.gold import GoldReader, Parse, known_starts, of_words, projective_parse
+from spacy_nmparse.pipe.gold import (
+    GoldReader,
+    Parse,
+    known_starts,
+    of_words,
+    projective_parse,
+    spanning,
+)
 from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.roots import name_roots
 from spacy_nmparse.pipe.words import Words
@@ -73,16 +79,6 @@ def find_fault(heads: Sequence[int | None], presets: Sequence[int]) -> Fault | N
                 return Fault(word, "its sentence has another root")
             root = word
     return None
-
-
-def spanning(heads: Sequence[int | None]) -> list[int]:
-    """For each word, how many arcs there are between words before it and it or words behind it."""
-    changes = [0] * (len(heads) + 1)
-    for word, head in enumerate(heads):
-        if head is not None and head != word:
-            changes[min(word, head) + 1] += 1
-            changes[max(word, head) + 1] -= 1
-    return list(accumulate(changes[:-1]))
 
 
 class GivenTrees:

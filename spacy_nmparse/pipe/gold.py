@@ -76,16 +76,21 @@ def of_words(
     )
 
 
+def spanning(heads: Sequence[int | None]) -> list[int]:
+    """For each word, how many arcs there are between words before it and it or words behind it."""
+    changes = [0] * (len(heads) + 1)
+    for word, head in enumerate(heads):
+        if head is not None and head != word:
+            changes[min(word, head) + 1] += 1
+            changes[max(word, head) + 1] -= 1
+    return list(accumulate(changes[:-1]))
+
+
 def known_starts(heads: list[int | None]) -> list[bool | None]:
     """Sentence starts as far as the heads tell. (spaCy starts a sentence at the left edge of every
     root, also where the words before it have no annotation and may belong to it.)"""
-    n = len(heads)
-    spans = [0] * (n + 1)  # by how much the number of arcs over the gap before a word changes
-    complete: list[bool | None] = [None] * n  # whether its chain of heads ends in a root
-    for word, head in enumerate(heads):
-        if head is not None and head != word:
-            spans[min(word, head) + 1] += 1
-            spans[max(word, head) + 1] -= 1
+    complete: list[bool | None] = [None] * len(heads)  # whether its chain of heads ends in a root
+    for word in range(len(heads)):
         chain = [word]
         while complete[chain[-1]] is None:
             above = heads[chain[-1]]
@@ -95,15 +100,11 @@ def known_starts(heads: list[int | None]) -> list[bool | None]:
                 chain.append(above)
         for link in chain:
             complete[link] = complete[chain[-1]]
-    starts: list[bool | None] = [True]
-    arcs = 0
-    for word in range(1, n):
-        arcs += spans[word]
-        if arcs:
-            starts.append(False)
-        else:
-            starts.append(True if complete[word] and complete[word - 1] else None)
-    return starts[:n]
+    starts: list[bool | None] = []
+    for word, arcs in enumerate(spanning(heads)):
+        is_known = word == 0 or (complete[word] and complete[word - 1])
+        starts.append(False if arcs else True if is_known else None)
+    return starts
 
 
 def projective_parse(parse: Parse) -> Parse:

@@ -126,34 +126,6 @@ def test_training_with_empty_documents_and_spaces() -> None:
     nlp.update([Example(bare(gold), back)], sgd=nlp.create_optimizer())
 
 
-@pytest.mark.parametrize(
-    ("words", "heads", "deps", "starts"),
-    [
-        # what stands on a space is unknown
-        ("\n|Sleep| |!|\n", [0, 0, 1, 2, 3], "ROOT obj dep punct dep", None),
-        # spaces that are well attached
-        ("\n|Sleep| |!|\n|Yes", [1, 1, 1, 1, 3, 5], "dep ROOT dep punct dep ROOT", [0, 5]),
-        # a start on a space is that of the next word
-        (
-            *("Sleep|!|\n|\n|Yes|Sleep|!", [0, 0, 4, 4, 4, 5, 5]),
-            *("ROOT punct dep dep ROOT ROOT punct", [0, 4, 5]),
-        ),
-    ],
-)
-def test_spaces_in_gold_trees(
-    words: str, heads: list[int], deps: str, starts: list[int] | None
-) -> None:
-    nlp = make_nlp()
-    gold = Doc(nlp.vocab, words=words.split("|"), heads=heads, deps=deps.split())
-    learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
-    doc = nlp(bare(gold))
-    assert_sound(doc)
-    if starts is not None:
-        assert [t.i for t in doc if t.is_sent_start] == starts
-        found, known = ([t for t in tree(one) if t[0].strip()] for one in (doc, gold))
-        assert [t[:3] for t in found] == [t[:3] for t in known]
-
-
 def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:
     """A random parser of sentences long and short, where P(head | word) matters."""
     system = {"@misc": "spacy_nmparse.NLCovington.v1", **options}

@@ -16,7 +16,7 @@ from spacy_nmparse.systems import ROOT, Action, State
 from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
     NL,
-    NM,
+    SYSTEMS,
     bare,
     make_examples,
     make_nlp,
@@ -28,15 +28,7 @@ from tests.pipe.common import (
     tree,
 )
 
-SWAP = "swap_parser"
-LISTS = {"@misc": "spacy_nmparse.NLCovington.v1", "nonmonotonic": True}
-#: Factory, and what its config has otherwise.
-KINDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "nm": (NM, {}),
-    "swap": (SWAP, {}),
-    "nl": (NL, {}),
-    "nl, non-monotonic": (NL, {"system": LISTS}),
-}
+KINDS = ("arc-eager", "swap", "nl", "nl nonmonotonic")
 
 
 def crosses(system: Any, state: State, action: Action) -> bool:
@@ -60,8 +52,7 @@ def crosses(system: Any, state: State, action: Action) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_it_shifts(kind: str) -> None:
     """The odds of moves that make arcs cross, by the bias, in all configurations; nothing else."""
-    factory, config = KINDS[kind]
-    nlp = random_parser(1, factory=factory, **config)
+    nlp = random_parser(1, **SYSTEMS[kind])
     parser = parser_of(nlp)
     rng = random.Random(5)
     seen = {False: 0, True: 0}
@@ -85,7 +76,7 @@ def test_what_it_shifts(kind: str) -> None:
                 seen[crossing[action]] += 1
             parser.system.apply(state, rng.choice(sorted(plain)))
     assert seen[False] > 500
-    assert (seen[True] > 20) == (kind != "nm")
+    assert (seen[True] > 20) == (kind != "arc-eager")
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -105,9 +96,7 @@ def test_more_arcs_cross(width: int) -> None:
 @pytest.mark.parametrize("kind", ["swap", "nl"])
 def test_traces_are_those_of_the_parse(kind: str) -> None:
     """Learning does not look at it."""
-    plain, nlp = (
-        random_parser(4, factory=KINDS[kind][0], crossing_bias=bias) for bias in (0.0, 200.0)
-    )
+    plain, nlp = (random_parser(4, **SYSTEMS[kind], crossing_bias=bias) for bias in (0.0, 200.0))
     changed = 0
     for doc in random_docs(nlp.vocab, 2, [10] * 8, space=0):
         expected = tree(nlp(bare(doc)))
@@ -117,7 +106,7 @@ def test_traces_are_those_of_the_parse(kind: str) -> None:
     assert len(nlp(Doc(nlp.vocab, words=[]))) == 0
     weights = []
     for bias in (0.0, 5.0):
-        nlp = make_nlp(factory=KINDS[kind][0], crossing_bias=bias)
+        nlp = make_nlp(**SYSTEMS[kind], crossing_bias=bias)
         train(nlp, make_examples(nlp.vocab), steps=3)
         weights.append(parser_of(nlp).model.to_bytes())
     assert weights[0] == weights[1]

@@ -24,7 +24,6 @@ from tests.pipe.common import (
     KINDS,
     NEITHER,
     NL,
-    SWIFT,
     SYSTEMS,
     TREES,
     TWO_PLANAR,
@@ -46,7 +45,6 @@ from tests.pipe.common import (
     ready,
     system,
     texts,
-    train,
     tree,
     unknown,
 )
@@ -216,25 +214,6 @@ def test_what_cannot_be_learned_is_no_success() -> None:
     sgd = nlp.initialize(lambda: make_examples(nlp.vocab))
     with pytest.raises(AssertionError, match="not learned"):
         learn(nlp, [*examples, unknown(nlp.vocab)], sgd=sgd, most=60)
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"explore": 0.5},
-        *(
-            pytest.param(config, marks=pytest.mark.slow)
-            for config in ({"explore": 0.0}, {"factory": NL, "explore": 0.0})
-        ),
-        {"factory": NL, "explore": 0.5},
-        {"factory": NL, "system": SWIFT},  # crossing gold: nothing is lifted
-        {**TWO_PLANAR, "explore": 1.0},
-    ],
-)
-def test_the_loss_falls(config: dict[str, Any]) -> None:
-    nlp, examples, sgd = ready(**config)
-    (first,) = nlp.update(examples, sgd=sgd).values()
-    assert train(nlp, examples, sgd=sgd, steps=100) < first / (5 if "system" in config else 10)
 
 
 def test_scores_of_what_was_learned(by_heart: Language) -> None:

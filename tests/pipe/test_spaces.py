@@ -47,26 +47,6 @@ def words_alone_config(factory: str) -> dict[str, Any]:
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
 
-@pytest.mark.parametrize(
-    ("words", "heads"),
-    [
-        *((["Sleep", "\n", "!"], [0, 0, 0]), (["\n", "Sleep", "!"], [1, 1, 1])),
-        (["\n", " ", "Sleep", "!"], [2, 2, 2, 2]),
-        *((["Sleep", "!", " "], [0, 0, 1]), (["Sleep", "!", " ", "\n"], [0, 0, 1, 1])),
-        (["Sleep", " ", "\n", "!", " "], [0, 0, 0, 0, 3]),
-        *((["\n"], [0]), (["\n", " ", "\t"], [0, 0, 0]), ([" ", "Yes", " "], [1, 1, 1])),
-        *((["Yes"], [0]), ([], [])),
-    ],
-)
-def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[int]) -> None:
-    doc = words_alone.get_pipe("nm_parser")(Doc(words_alone.vocab, words=words))
-    assert [token.head.i for token in doc] == heads
-    for token in doc:
-        if token.is_space:
-            assert token.dep_ == ("ROOT" if token.head.i == token.i else "dep")
-    assert_sound(doc)
-
-
 @pytest.mark.parametrize("factory", [NM, NL])
 def test_spaces_do_not_change_the_parse(factory: str) -> None:
     """The parser looks at words only."""

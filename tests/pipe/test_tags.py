@@ -198,19 +198,6 @@ def test_without_a_weight_there_is_no_layer(factory: str) -> None:
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_untagged_examples_train_as_without_the_layer(factory: str) -> None:
-    weights = []
-    for weight in (0.0, 1.0):
-        model = {**SMALL[factory]["model"], "tag_weight": weight}
-        nlp = make_nlp(factory=factory, model=model)
-        examples = make_examples(nlp.vocab)
-        nlp.initialize(lambda examples=examples: examples)
-        train(nlp, examples, steps=3)
-        weights.append(parser_of(nlp).model.get_param("word_W"))
-    assert numpy.array_equal(*weights)
-
-
-@pytest.mark.parametrize("factory", FACTORIES)
 def test_saved_parsers_go_on_learning(factory: str, tmp_path: Path) -> None:
     nlp, examples = tagged_nlp(factory)
     train(nlp, examples, steps=3)

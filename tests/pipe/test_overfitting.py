@@ -24,6 +24,7 @@ from tests.pipe.common import (
     KINDS,
     NEITHER,
     NL,
+    SWIFT,
     SYSTEMS,
     TREES,
     TWO_PLANAR,
@@ -135,6 +136,8 @@ def test_overfitting_of_other_systems(config: dict[str, Any], oracle: str) -> No
                 system("Covington", **LOOSE),
             )
         ),
+        {"factory": NL, "system": SWIFT},  # crossing gold: nothing is lifted
+        {**TWO_PLANAR, "explore": 1.0},
         {"projectivize": False},
     ],
 )

@@ -8,7 +8,9 @@ import numpy
 import pytest
 
 from spacy_nmparse.layers import products
+from spacy_nmparse.layers.cpu import CLASS, CLASSES
 from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES, Rows, Weights, packed
+from tests.commands import python
 from tests.layers.test_blas import LAYOUTS, sample
 
 #: Rows, inputs, outputs: parts of tiles, blocks and vectors, and more than one of each.
@@ -174,3 +176,10 @@ def test_pieces_and_rows_that_do_not_fit() -> None:
             weights.times(A[:2], None, Rows(rows, Weights(sample(2, rows.shape[1]))), first)
     with pytest.raises(TypeError, match="NumPy's arrays, not NoneType"):
         weights.times(None)
+
+
+@pytest.mark.parametrize("cpu", [cpu for cpu in CLASSES if cpu != CLASS])
+def test_other_processors(cpu: str) -> None:
+    """All of this, as far as it can be tried here."""
+    done = python("-m", "pytest", "-q", __file__, "-k", "not processors", NMPARSE_CPU=cpu)
+    assert done.returncode == 0, done.stdout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import pickle
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,7 +62,8 @@ def switched(plain: Language) -> Language:
 def test_every_layer_has_it(
     plain: Language, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And it is used: the trees are the same, and the vectors nearly. In a config, it stays."""
+    """And it is used: the trees are the same, and the vectors nearly. In a config, and where
+    workers unpickle a pipeline, it stays."""
     seen: list[Any] = []
     gemm = FastOps.gemm
     monkeypatch.setattr(
@@ -75,7 +76,8 @@ def test_every_layer_has_it(
     plain.to_disk(tmp_path / "plain")
     named = spacy.load(tmp_path / "plain", config={"nlp": {"after_pipeline_creation": SWITCH}})
     named.to_disk(tmp_path / "fast")
-    for nlp in (switched(plain), named, spacy.load(tmp_path / "fast")):
+    unpickled = pickle.loads(pickle.dumps(switched(plain)))
+    for nlp in (switched(plain), unpickled, named, spacy.load(tmp_path / "fast")):
         names = {node.name for node in nodes(nlp)}
         assert names >= {"maxout", "layernorm", "softmax", "state_scorer"}
         assert all(type(node.ops) is FastOps for node in nodes(nlp))
@@ -119,40 +121,3 @@ def test_training_is_the_same_up_to_rounding() -> None:
     for before, after in zip(*losses, strict=True):
         assert before == pytest.approx(after, rel=1e-3)
     assert losses[0][0]["parser"] != losses[0][2]["parser"]
-
-
-class Witness:
-    """A component that notes with each document what the parser's process computes with."""
-
-    def __init__(self, parser: Any) -> None:
-        self.parser = parser
-
-    def __call__(self, doc: Doc) -> Doc:
-        ops = {type(node.ops).__name__ for node in self.parser.model.walk()}
-        doc.user_data["ops"] = sorted(ops)
-        doc.user_data["process"] = multiprocessing.current_process().name
-        return doc
-
-
-# Without annotations: they would be strings here, which spaCy 3.8.7 does not understand.
-@Language.factory("fast_blas_witness")
-def make_witness(nlp, name):  # type: ignore[no-untyped-def]
-    return Witness(nlp.get_pipe("parser"))
-
-
-METHODS = multiprocessing.get_all_start_methods()
-
-
-@pytest.mark.parametrize(
-    "method", [METHODS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in METHODS[1:])]
-)
-def test_processes(plain: Language, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers have the same ops, whether they are forked or start afresh."""
-    nlp = switched(plain)
-    nlp.add_pipe("fast_blas_witness")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=6))
-    for doc in docs:
-        assert doc.user_data["ops"] == ["FastOps"]
-        assert doc.user_data["process"] != "MainProcess"
-    assert trees(docs) == trees(plain.pipe(TEXTS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy
@@ -30,7 +31,10 @@ from tests.pipe.common import (
     make_nlp,
     overfitted,
     parser_of,
+    random_doc,
+    randomize,
     ready,
+    system,
     train,
     tree,
 )
@@ -189,16 +193,16 @@ SYSTEM_NAMES = ("arc-eager", "arc-standard", "swap", "arc-swift", "covington", "
 
 
 @pytest.mark.parametrize(
-    ("system", "oracle"),
+    ("name", "oracle"),
     [
         (name, oracle)
         for name in SYSTEM_NAMES
         for oracle in registry.resolve({"one": SYSTEMS[name]["system"]})["one"].create(None).oracles
     ],
 )
-def test_nothing_is_learned_from_documents_without_trees(system: str, oracle: str) -> None:
+def test_nothing_is_learned_from_documents_without_trees(name: str, oracle: str) -> None:
     """No oracle and no search makes up what is unknown."""
-    nlp, examples, sgd = ready(**SYSTEMS[system], oracle=oracle)
+    nlp, examples, sgd = ready(**SYSTEMS[name], oracle=oracle)
     parser: Any = parser_of(nlp)
     plain = [Example(bare(eg.reference), bare(eg.reference)) for eg in examples]
     for learning in (GreedyLearning(oracle, 0.5), BeamLearning(oracle, 0.5)):
@@ -206,9 +210,9 @@ def test_nothing_is_learned_from_documents_without_trees(system: str, oracle: st
         nlp.update(examples, sgd=sgd)
         assert parser.update(plain, sgd=False)[parser.name] == pytest.approx(0.0, abs=1e-4)
         for node in parser.model.walk():
-            for name in node.param_names:
-                if node.has_grad(name):
-                    assert numpy.abs(node.get_grad(name)).max() < 1e-5, (node.name, name)
+            for key in node.param_names:
+                if node.has_grad(key):
+                    assert numpy.abs(node.get_grad(key)).max() < 1e-5, (node.name, key)
 
 
 def test_labels_without_heads(nlp: Language) -> None:
@@ -356,3 +360,28 @@ def test_rehearsal_remembers() -> None:
         loss += [nlp.rehearse(docs, sgd=sgd)["nm_parser"] for _ in range(times)]
     assert loss[0] > 20 > 1 > loss[-1]
     assert knows_the_trees(nlp)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"nonmonotonic": True, "explicit_root": False}, {"max_length": 2}]
+)
+def test_rehearsal_of_list_systems(options: dict[str, Any]) -> None:
+    """What completion gives is learned like any tree; arcs that are too long are given up."""
+    nlp = overfitted(factory=NL, system=system("NLCovington", **options))
+    parser = parser_of(nlp)
+    sgd = nlp.resume_training()
+    randomize(parser._rehearsal_model, 5, 0.3)
+    rng = random.Random(0)
+    docs = [random_doc(nlp.vocab, rng, n) for n in (0, 1, 5, 20)]
+    before = parser.to_bytes()
+    losses = [parser.rehearse([make_example(doc) for doc in docs], sgd=sgd)[NL] for _ in range(30)]
+    assert parser.to_bytes() != before
+    assert numpy.isfinite(losses).all() and losses[-1] < losses[0]
+    if "max_length" in options:
+        seen: list[Any] = []
+        parser._rollout = lambda scorer, batch, *_: (seen.extend(batch.golds), 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            parser.rehearse([make_example(random_doc(nlp.vocab, rng, 40, space=0))])
+        (gold,) = seen
+        assert None in gold.heads, "no arc of the tree is too long"
+        assert all(head is None or abs(head - w) <= 2 for w, head in enumerate(gold.heads))

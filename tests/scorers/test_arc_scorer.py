@@ -16,18 +16,23 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.operations import set_system
-from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.shared import ScorerInput, recurrent_layers
 from spacy_nmparse.search import greedy
 from tests.naive.scorers import FAR, NEAR, NaiveArcParser
 from tests.pipe.common import (
     NL,
     arc_model_config,
+    bare,
+    gold_doc,
+    make_examples,
     make_nlp,
     model_config,
     parser_of,
     random_doc,
     randomize,
     ready,
+    train,
+    tree,
 )
 
 pytestmark = pytest.mark.usefixtures("exact_products")
@@ -314,3 +319,17 @@ def test_initial_weights() -> None:
     for name in ("project_W", "word_W", "arc_W", "arc_U", "root"):
         weights = model.get_param(name)
         assert (weights != 0).mean() > 0.99 and weights.std() > 0.02
+
+
+def test_dropout_of_the_scorers_own_layers() -> None:
+    """drop is the rate of tok2vec; dropout_factor times as much, 0.9 at most, is theirs."""
+    for factor, expected in ((0.0, 0.0), (1.5, 0.3), (100.0, 0.9)):
+        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor, recurrent_depth=2))
+        train(nlp, make_examples(nlp.vocab), steps=1, drop=0.2)
+        model = parser_of(nlp).model
+        for node in model.walk():
+            if "dropout_rate" in node.attrs:
+                own = node is model or node in recurrent_layers(model)
+                assert node.attrs["dropout_rate"] == pytest.approx(expected if own else 0.2)
+        doc = bare(gold_doc(nlp.vocab, [2]))  # none of it in parsing
+        assert tree(nlp(doc)) == tree(nlp(bare(doc)))

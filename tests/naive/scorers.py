@@ -217,6 +217,11 @@ class NaiveLayer:
         return numpy.maximum(pieces[0], 0) if self.pieces == 1 else pieces.max(axis=0)
 
 
+def share_of_best(scores: Sequence[float]) -> float:
+    """The largest probability by softmax."""
+    return float(1 / numpy.exp(numpy.asarray(scores) - max(scores)).sum())
+
+
 class NaiveArcParser:
     """The scorer's formulas in float64; ``read`` a sequence first."""
 
@@ -234,6 +239,7 @@ class NaiveArcParser:
         self.pairs = [0, 0]  # looked at, not looked at
         self.gap = numpy.inf  # by how little a decision was the best
         self.completed = {"roots": 0, "heads": 0, "again": 0, "nowhere": 0}
+        self.shares: dict[int, float] = {}  # by word: of the head that completes the tree
 
     def read(self, vectors: numpy.ndarray, starts: Sequence[int] | None = None) -> None:
         """Word vectors of a sequence, and its constraints."""
@@ -354,6 +360,7 @@ class NaiveArcParser:
         if not view.kids(ROOT)[0]:
             likings = [self.liking(view, (ROOT, w)) for w in view.headless]
             root = view.headless[self.best(likings)]
+            self.shares[root] = share_of_best(likings)
             self.attach(view, (ROOT, root))
             self.completed["roots"] += 1
         (root,) = view.kids(ROOT)[0]
@@ -375,6 +382,7 @@ class NaiveArcParser:
             return -numpy.inf, root
         likings = [self.liking(view, (h, w)) for h in heads]
         best = self.best(likings)
+        self.shares[w] = share_of_best(likings)
         return likings[best], heads[best]
 
     def attach(self, view: View, arc: Arc) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -26,6 +27,7 @@ from tests.pipe.common import (
     make_examples,
     make_nlp,
     model_config,
+    noted_failures,
     overfitted,
     parser_of,
     ready,
@@ -80,13 +82,28 @@ def test_models_take_a_list_of_documents(factory: str) -> None:
     model.begin_update(docs)
 
 
-def test_a_listener_of_another_width() -> None:
-    nlp = shared()
-    vectors = nlp.get_pipe("tok2vec").predict([nlp.make_doc("a b")])  # type: ignore[attr-defined]
-    doc = nlp.make_doc("a b")
-    doc.tensor = vectors[0][:, :20]
-    with pytest.raises(ValueError, match=r"20 wide, and the scorer was made for 32"):
-        parser_of(nlp)(doc)
+@pytest.mark.parametrize("recurrent_width", [0, 4])
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((1, 32), "3 tokens, but 1 token vectors"),  # after a merge
+        ((9, 32), "3 tokens, but 9 token vectors"),  # after a split
+        ((3, 20), "20 wide, and the scorer was made for 32"),  # of another tok2vec
+    ],
+)
+def test_vectors_that_do_not_fit(
+    shape: tuple[int, int], message: str, recurrent_width: int
+) -> None:
+    """The document that has them fails alone."""
+    nlp = listening_pipeline(NM, **model_config(recurrent_width=recurrent_width))
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    docs = [nlp.make_doc(text) for text in ("She saw the cat", "one two three", "She saw the cat")]
+    list(nlp.get_pipe("tok2vec").pipe(docs))  # type: ignore[attr-defined]
+    docs[1].tensor = numpy.ones(shape, dtype="float32")
+    failed = noted_failures(nlp)
+    assert list(parser_of(nlp).pipe(docs)) == [docs[0], docs[2]]
+    assert tree(docs[2]) == tree(docs[0])
+    assert len(failed) == 1 and message in failed[0][2]
 
 
 def test_no_rehearsal_of_what_cannot_be_known() -> None:

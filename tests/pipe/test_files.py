@@ -31,10 +31,6 @@ from spacy_nmparse.pipe.files import (
 )
 from spacy_nmparse.pipe.saving import FILES
 from tests.pipe.common import (
-    LISTENER,
-    make_nlp,
-    model_config,
-    noted_failures,
     parser_of,
     random_parser,
     tree,
@@ -93,22 +89,6 @@ def test_a_full_disk(two: tuple[Language, Language], tmp_path: Path, share: floa
     safe_to_disk(new, pipeline)
     assert (folder / "model").read_bytes() == (pipeline / "nm_parser" / "model").read_bytes()
     assert tree(spacy.load(pipeline)(TEXT)) == tree(new(TEXT))
-
-
-def test_a_component_that_cannot_be_saved(
-    two: tuple[Language, Language], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    safe_to_disk(two[0], tmp_path / "pipeline")
-    before = content(tmp_path)
-
-    def fails(*args: Any, **kwargs: Any) -> None:
-        raise RuntimeError("no")
-
-    monkeypatch.setattr(parser_of(two[0]), "to_disk", fails)
-    with pytest.raises(RuntimeError, match="no"):
-        safe_to_disk(two[0], tmp_path / "pipeline")
-    assert content(tmp_path) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["pipeline"]
 
 
 # Folders
@@ -294,28 +274,6 @@ def test_the_callback(two: tuple[Language, Language], tmp_path: Path) -> None:
     assert "to_disk" not in vars(old)
     make_safe(safe).to_disk(tmp_path / "safe", exclude=["nm_parser"])
     assert not (tmp_path / "safe" / "nm_parser").exists()
-
-
-# A document that fails in a batch
-
-
-@pytest.mark.parametrize("n", [1, 9])
-@pytest.mark.parametrize("recurrent_width", [0, 4])
-def test_vectors_of_other_tokens(n: int, recurrent_width: int) -> None:
-    """A component behind tok2vec that merges or splits tokens: too many vectors, or too few."""
-    tok2vec = {**LISTENER, "upstream": "*"}
-    nlp = make_nlp(model=model_config(recurrent_width=recurrent_width, tok2vec=tok2vec))
-    parser = parser_of(nlp)
-    for label in parser_of(random_parser(0)).labels:
-        parser.add_label(label)
-    parser.model.initialize()
-    docs = [nlp.make_doc(text) for text in (TEXT, "one two three", TEXT)]
-    for i, doc in enumerate(docs):
-        doc.tensor = parser.model.ops.xp.ones((n if i == 1 else len(doc), 32), dtype="float32")
-    failed = noted_failures(nlp)
-    assert list(parser.pipe(docs)) == [docs[0], docs[2]]
-    assert tree(docs[2]) == tree(docs[0])
-    assert f"3 tokens, but {n} token vectors" in failed[0][2] and len(failed) == 1
 
 
 # Names and links that lead elsewhere

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy
@@ -207,15 +206,6 @@ def test_weights_that_change_are_seen() -> None:
     with ours.use_params({(node.id, name): 0 * node.get_param(name) for node, name in params}):
         compare(ours.predict(Xs)[0], Xs[0])
     compare(ours.predict(Xs)[0], theirs.predict(Xs)[0])
-
-
-def test_threads() -> None:
-    _, ours = make(96, 1, 3, 4)
-    batches = [sample((n, 40, 3), 96, seed=n) for n in range(1, 40)]
-    expected = [ours.predict(batch) for batch in batches]
-    with ThreadPoolExecutor(4) as pool:
-        for one, other in zip(pool.map(ours.predict, batches * 3), expected * 3, strict=True):
-            same(one, other)
 
 
 class OtherOps(NumpyOps):

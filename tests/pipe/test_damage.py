@@ -94,6 +94,7 @@ def test_missing(trained: Language, tmp_path: Path, unharmed: Any, name: str | N
             ({"tags": {"pos": bad}}, "'pos' are not distinct")
             for bad in (["NOUN", "NOUN"], [["NOUN"]])
         ),
+        ({"tags": {"POS": ["NOUN", "VERB"]}}, "tags of sizes"),
         ({"tags": {}, "tag_triples": [["NOUN"]]}, "is not a part of speech"),
         *(
             ({"cfg": {"temperatures": bad}}, "has the temperatures .* two numbers, each between")

@@ -6,7 +6,6 @@ Tests with ``by_heart`` are run with each kind of parser (tests/conftest.py).
 from __future__ import annotations
 
 import copy
-import itertools
 import pickle
 from pathlib import Path
 from typing import Any
@@ -251,14 +250,6 @@ def test_labels_of_lifted_arcs_are_never_seen(trained: Language) -> None:
 
 
 # The same trees whichever way
-
-
-def test_n_best(by_heart: Language) -> None:
-    golds = [gold_doc(by_heart.vocab, trees) for trees in DOCUMENTS]
-    found = parser_of(by_heart).n_best([bare(gold) for gold in golds], n=3)
-    for gold, analyses in zip(golds, found, strict=True):
-        assert analyses[0].heads == [token.head.i for token in gold]
-        assert all(a.score >= b.score for a, b in itertools.pairwise(analyses))
 
 
 def test_stored(by_heart: Language, kind: dict[str, Any], tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_the_variable_names_it(cpu: str) -> None:
 
 def test_empty_is_unset() -> None:
     assert run("").stdout.split()[0] == CLASSES[-1]
-    assert CLASS == (os.environ.get("NMPARSE_CPU") or CLASSES[-1])
+    assert (os.environ.get("NMPARSE_CPU") or CLASSES[-1]) == CLASS
     assert CLASSES[0] in ("plain", "neon")
 
 

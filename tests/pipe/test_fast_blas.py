@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
 from typing import Any
 
 import numpy
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import LayerNorm, NumpyOps
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
-from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.fast_blas import nodes, use_fast_blas
-from tests.pipe.common import LISTENER, TOK2VEC, TREES, gold_doc, model_config
+from tests.pipe.common import (
+    LISTENER,
+    NM,
+    TREES,
+    listening_pipeline,
+    make_examples,
+    model_config,
+    tagged,
+    tree,
+)
 
 SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
 
@@ -25,24 +31,14 @@ TEXTS = [words for words, _, _ in TREES] * 4
 
 
 def make_pipeline() -> Language:
-    """spaCy's tok2vec and tagger, and a parser that shares the vectors; not trained."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    """A tagger and a parser that share a tok2vec; not trained."""
+    nlp = listening_pipeline(NM, **model_config())
     nlp.add_pipe("tagger", config={"model": {"tok2vec": LISTENER}})
-    nlp.add_pipe("nm_parser", name="parser", config={"model": model_config(tok2vec=LISTENER)})
     return nlp
 
 
 def examples(nlp: Language) -> list[Example]:
-    golds = [gold_doc(nlp.vocab, [tree]) for tree in range(len(TREES))]
-    for gold in golds:
-        for token in gold:
-            token.tag_ = "XY"[token.i % 2]
-    return [Example(same_tokens(gold), gold) for gold in golds]
-
-
-def trees(docs: Iterable[Doc]) -> list[list[tuple[int, str]]]:
-    return [[(t.head.i, t.dep_) for t in doc] for doc in docs]
+    return [tagged(example) for example in make_examples(nlp.vocab)]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +51,7 @@ def plain() -> Language:
 
 
 def switched(plain: Language) -> Language:
-    nlp = spacy.blank("en").from_config(plain.config).from_bytes(plain.to_bytes())
+    nlp = spacy.blank("xx").from_config(plain.config).from_bytes(plain.to_bytes())
     return use_fast_blas(nlp)
 
 
@@ -86,7 +82,7 @@ def test_every_layer_has_it(
         seen.clear()
         found = list(nlp.pipe(TEXTS))
         assert len(seen) >= 3  # embedding and convolution of tok2vec, softmax of the tagger
-        assert trees(found) == trees(expected)
+        assert list(map(tree, found)) == list(map(tree, expected))
         for one, other in zip(expected, found, strict=True):
             numpy.testing.assert_allclose(one.tensor, other.tensor, atol=1e-4)
             assert [token.tag_ for token in one] == [token.tag_ for token in other]

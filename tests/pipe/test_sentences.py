@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from spacy.training import Example
 
 from spacy_nmparse.pipe.doc_io import PRESET, TOKENS, preset_starts
 from tests.pipe.common import (
@@ -18,7 +17,6 @@ from tests.pipe.common import (
     assert_sound,
     assert_starts_kept,
     bare,
-    gold_doc,
     learn,
     make_example,
     make_examples,
@@ -141,28 +139,6 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
     doc = nlp.get_pipe("senter")(bare(examples[-1].reference))
     starts = [token.is_sent_start for token in doc]
     assert [token.is_sent_start for token in parser_of(nlp)(doc)] == starts
-
-
-@pytest.mark.parametrize("factory", [NM, NL])
-def test_learning_where_the_senter_is_wrong(factory: str) -> None:
-    """Forced starts inside a gold sentence, and forbidden ones at its start, are lived with."""
-    nlp, examples, sgd = ready(factory=factory)
-    rng = random.Random(0)
-    parser = parser_of(nlp)
-    for step in range(30):
-        wrong = []
-        for example in examples:
-            doc = bare(example.reference)
-            constrain(doc, rng, (0, 1, -1) if step % 2 else (0, -1))
-            wrong.append(Example(doc, example.reference))
-        losses = parser.update(wrong, sgd=sgd)
-        assert losses[factory] >= 0
-    doc = bare(gold_doc(nlp.vocab, [0, 1]))
-    doc[3].is_sent_start = True
-    doc[5].is_sent_start = False
-    doc = parser(doc)
-    assert doc[3].is_sent_start and not doc[5].is_sent_start
-    assert_sound(doc)
 
 
 @pytest.mark.parametrize("factory", [NM, NL])

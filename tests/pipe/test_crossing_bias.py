@@ -13,9 +13,7 @@ from spacy_nmparse.analysis.derivation import derive
 from spacy_nmparse.lab.probabilities import probabilities
 from spacy_nmparse.pipe.words import Words
 from spacy_nmparse.systems import ROOT, Action, State
-from spacy_nmparse.systems.projective import crossing_arcs
 from tests.pipe.common import (
-    NL,
     SYSTEMS,
     bare,
     make_examples,
@@ -77,20 +75,6 @@ def test_what_it_shifts(kind: str) -> None:
             parser.system.apply(state, rng.choice(sorted(plain)))
     assert seen[False] > 500
     assert (seen[True] > 20) == (kind != "arc-eager")
-
-
-@pytest.mark.parametrize("width", [1, 3])
-def test_more_arcs_cross(width: int) -> None:
-    nlp = random_parser(2, factory=NL)
-    parser = parser_of(nlp)
-    parser.beam_width = width
-    docs = random_docs(nlp.vocab, 1, [12] * 15)
-    counts = []
-    for bias in (-1000.0, 0.0, 1000.0):
-        parser.crossing_bias = bias
-        parsed = nlp.pipe(bare(doc) for doc in docs)
-        counts.append(sum(len(crossing_arcs([t.head.i for t in doc])) for doc in parsed))
-    assert counts[0] < counts[1] < counts[2]
 
 
 @pytest.mark.parametrize("kind", ["swap", "nl"])

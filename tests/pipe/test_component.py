@@ -1,4 +1,4 @@
-"""Parsers that are initialized, loaded or trained once more, and what they share with others."""
+"""Parsers that are initialized, loaded or trained once more, or diverge, and what they share."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tests.pipe.common import (
     noted_failures,
     overfitted,
     parser_of,
+    random_parser,
     ready,
     train,
     tree,
@@ -198,3 +199,49 @@ def test_sentences_of_one_word_are_trees() -> None:
     train(nlp, [make_example(doc) for doc in docs], steps=3)
     assert knows(nlp, docs)
     assert parser_of(nlp).labels == ("ROOT", "dep")
+
+
+# Training that diverges stops, and what it has left is not saved
+
+
+STEPS: tuple[dict[str, Any], ...] = ({}, {"update": "max_violation"}, {"update": "early_update"})
+MESSAGE = r"'{}' has diverged: .*(infinite|nan|inf).* lower the optimizer's learn_rate"
+
+
+def diverges(nlp: Language, learn_rate: float) -> None:
+    """Updates end in an error that names the parser, as saving does then."""
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    sgd.learn_rate = learn_rate
+    message = MESSAGE.format(parser_of(nlp).name)
+    with pytest.raises(ValueError, match=message):
+        for _ in range(6):
+            nlp.update(examples, sgd=sgd)
+    with pytest.raises(ValueError, match=message):
+        nlp.to_bytes()
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_steps_that_are_too_long(factory: str, steps: dict[str, Any]) -> None:
+    diverges(make_nlp(factory=factory, **steps), 1e37)
+
+
+def test_a_shared_tok2vec() -> None:
+    diverges(listening_pipeline(NM, **model_config()), 1e37)
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_token_vectors_that_are_no_numbers(factory: str, steps: dict[str, Any]) -> None:
+    """Before any weight changes. A ReLU makes 0 of them: the loss does not show it."""
+    nlp = random_parser(factory=factory, **steps)
+    parser = parser_of(nlp)
+    before = parser.to_bytes()
+    table: Any = next(node for node in parser.model.walk() if "E" in node.param_names)
+    rows = table.get_param("E").copy()
+    table.set_param("E", numpy.full_like(rows, numpy.nan))
+    with pytest.raises(ValueError, match="diverged: token vectors are infinite, or no numbers"):
+        nlp.update(make_examples(nlp.vocab))
+    table.set_param("E", rows)
+    assert parser.to_bytes() == before

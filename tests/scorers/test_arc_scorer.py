@@ -91,7 +91,7 @@ def constrained_doc(
     return Doc(parser.vocab, words=words, sent_starts=[rng.choice(kinds) for _ in words])
 
 
-def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
+def compare(parser: Any, naive: Any, docs: list[Doc]) -> int:
     """Returns how many documents had a decision too close for floats."""
     found = parser.predict(docs)
     tok2vec = parser.model.get_ref("tok2vec").predict(docs)

@@ -125,6 +125,22 @@ READ: dict[str, tuple[tuple[str, ...], str, str, list[int]]] = {
         ("\n Sleep \t ! \n Yes", "1 1 1 1 3 5", "dep ROOT dep punct dep ROOT"),
         *("0 0 2", "ROOT punct ROOT", [0, 2]),
     ),
+    "spaces that are parsed": (
+        (
+            "She saw the cat .",
+            "1 1 3 1 1",
+            "nsubj ROOT det obj punct",
+            "She \n saw the \n cat . \t",
+        ),
+        *("1 1 3 1 1", "nsubj ROOT det obj punct", [0]),
+    ),
+    "spaces that are not parsed": (
+        (
+            *("She \t saw the cat .", "2 0 2 4 2 2", "nsubj dep ROOT det obj punct"),
+            "She saw the cat .",
+        ),
+        *("1 1 3 1 1", "nsubj ROOT det obj punct", [0]),
+    ),
     "starts on spaces": (
         ("Sleep ! \n \n Yes Sleep !", "0 0 4 4 4 5 5", "ROOT punct dep dep ROOT ROOT punct"),
         *("0 0 2 3 3", "ROOT punct ROOT ROOT punct", [0, 2, 3]),

@@ -268,36 +268,6 @@ def test_averaged_weights() -> None:
         assert (parser.model.id, name) in sgd.averages
 
 
-# Sourcing, freezing, disabling
-
-
-@EVERY
-def test_frozen_and_annotating(factory: str) -> None:
-    """A frozen parser annotates for a component behind it, and stays as it is."""
-    nlp = overfitted(factory=factory)
-    parser = parser_of(nlp)
-    nlp.add_pipe("tagger")
-    examples = make_examples(nlp.vocab)
-    for example in examples:
-        for token in example.reference:
-            token.tag_ = token.dep_
-    tagger: Any = nlp.get_pipe("tagger")
-    tagger.initialize(lambda: examples, nlp=nlp)
-    before = parser.to_bytes()
-    update, seen = tagger.update, []
-
-    def spy(examples: list[Example], **kwargs: Any) -> Any:
-        seen.extend(tree(eg.predicted) for eg in examples)
-        return update(examples, **kwargs)
-
-    tagger.update = spy
-    sgd = nlp.create_optimizer()
-    losses = nlp.update(examples, sgd=sgd, exclude=[factory], annotates=[factory])
-    assert factory not in losses and losses["tagger"] > 0
-    assert seen == [tree(eg.reference) for eg in examples]
-    assert parser.to_bytes() == before
-
-
 # What goes wrong
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -74,76 +74,76 @@ def example_of(vocab: Vocab, words: str, heads: str, deps: str, parsed: str = ""
     predicted = Doc(vocab, words=(parsed or words).split(" "))
     if None in numbers:
         return Example.from_dict(predicted, {"words": gold, "heads": numbers, "deps": labels})
-    deps = [label or "" for label in labels]
-    return Example(predicted, Doc(vocab, words=gold, heads=numbers, deps=deps))
+    labels = [label or "" for label in labels]
+    return Example(predicted, Doc(vocab, words=gold, heads=numbers, deps=labels))
 
 
+CAT = ("She saw the cat .", "1 1 3 1 1", "nsubj ROOT det obj punct")
 BERLIN = ("I like London and Berlin .", "1 1 1 2 2 1", "nsubj ROOT obj cc conj punct")
 TWO = (
     "She saw the cat . I like London and Berlin .",
     "1 1 3 1 1 6 6 6 7 7 6",
     "nsubj ROOT det obj punct nsubj ROOT obj cc conj punct",
 )
-#: A gold tree, perhaps other words that are parsed; heads and labels that are read of it, and the
-#: words that start sentences.
-READ: dict[str, tuple[tuple[str, ...], str, str, list[int]]] = {
-    "whole": (BERLIN, *BERLIN[1:], [0]),
-    "partial": (
-        (BERLIN[0], "1 1 _ 2 _ 1", "nsubj ROOT _ cc _ punct"),
-        *("1 1 _ 2 _ 1", "nsubj ROOT _ cc _ punct", [0]),
+
+
+class Read(NamedTuple):
+    """A gold tree and what is read of it: empty where that is the same."""
+
+    gold: tuple[str, str, str]
+    parsed: str = ""  # words
+    heads: str = ""
+    labels: str = ""
+    starts: tuple[int, ...] = (0,)
+
+
+READ = {
+    "whole": Read(BERLIN),
+    "partial": Read((BERLIN[0], "1 1 _ 2 _ 1", "nsubj ROOT _ cc _ punct")),
+    "two words to one: two heads": Read(
+        BERLIN, "Ilike London and Berlin .", "_ 0 1 1 0", "_ obj cc conj punct"
     ),
-    "two words to one: two heads": (
-        (*BERLIN, "Ilike London and Berlin ."),
-        *("_ 0 1 1 0", "_ obj cc conj punct", [0]),
+    "one word to two": Read(
+        BERLIN,
+        parsed="I like Lon don and Berlin .",
+        heads="1 1 1 1 _ _ 1",
+        labels="nsubj ROOT obj obj cc conj punct",
     ),
-    "one word to two": (
-        (*BERLIN, "I like Lon don and Berlin ."),
-        *("1 1 1 1 _ _ 1", "nsubj ROOT obj obj cc conj punct", [0]),
+    "one word to two, a label missing": Read(
+        ("a b cd", "1 1 1", "_ ROOT x"), "a b c d", "_ 1 1 1", "_ ROOT x x"
     ),
-    "one word to two, a label missing": (
-        ("a b cd", "1 1 1", "_ ROOT x", "a b c d"),
-        *("_ 1 1 1", "_ ROOT x x", [0]),
+    "starts behind one word to two": Read(
+        TWO,
+        parsed="She saw the c at . I like London and Berlin .",
+        heads="1 1 _ 1 1 1 7 7 7 8 8 7",
+        labels="nsubj ROOT det obj obj punct " + BERLIN[2],
+        starts=(0, 6),
     ),
-    "starts behind one word to two": (
-        (*TWO, "She saw the c at . I like London and Berlin ."),
-        *("1 1 _ 1 1 1 7 7 7 8 8 7", "nsubj ROOT det obj obj punct " + BERLIN[2], [0, 6]),
-    ),
-    "several roots": (
-        ("a b c d", "0 0 2 2", "ROOT x ROOT y"),
-        *("0 0 2 2", "ROOT x ROOT y", [0, 2]),
-    ),
-    "interleaved": (
-        ("a b c d e f", "0 1 0 1 0 1", "ROOT ROOT x y x y"),
-        *("0 1 _ 1 _ 1", "ROOT ROOT x y x y", [0, 1]),
+    "several roots": Read(("a b c d", "0 0 2 2", "ROOT x ROOT y"), starts=(0, 2)),
+    "interleaved": Read(
+        ("a b c d e f", "0 1 0 1 0 1", "ROOT ROOT x y x y"), heads="0 1 _ 1 _ 1", starts=(0, 1)
     ),
     # What stands on a space is unknown, a start on it is that of the next word.
-    "below a space": (
-        ("\n Sleep \t ! \n", "0 0 1 2 3", "ROOT obj dep punct dep"),
-        *("_ _", "obj punct", [0]),
+    "below a space": Read(
+        ("\n Sleep \t ! \n", "0 0 1 2 3", "ROOT obj dep punct dep"), heads="_ _", labels="obj punct"
     ),
-    "spaces that are well attached": (
+    "spaces that are well attached": Read(
         ("\n Sleep \t ! \n Yes", "1 1 1 1 3 5", "dep ROOT dep punct dep ROOT"),
-        *("0 0 2", "ROOT punct ROOT", [0, 2]),
+        heads="0 0 2",
+        labels="ROOT punct ROOT",
+        starts=(0, 2),
     ),
-    "spaces that are parsed": (
-        (
-            "She saw the cat .",
-            "1 1 3 1 1",
-            "nsubj ROOT det obj punct",
-            "She \n saw the \n cat . \t",
-        ),
-        *("1 1 3 1 1", "nsubj ROOT det obj punct", [0]),
-    ),
-    "spaces that are not parsed": (
-        (
-            *("She \t saw the cat .", "2 0 2 4 2 2", "nsubj dep ROOT det obj punct"),
-            "She saw the cat .",
-        ),
-        *("1 1 3 1 1", "nsubj ROOT det obj punct", [0]),
-    ),
-    "starts on spaces": (
+    "starts on spaces": Read(
         ("Sleep ! \n \n Yes Sleep !", "0 0 4 4 4 5 5", "ROOT punct dep dep ROOT ROOT punct"),
-        *("0 0 2 3 3", "ROOT punct ROOT ROOT punct", [0, 2, 3]),
+        heads="0 0 2 3 3",
+        labels="ROOT punct ROOT ROOT punct",
+        starts=(0, 2, 3),
+    ),
+    "spaces in what is parsed": Read(
+        CAT, "She \n saw the \n cat . \t", heads=CAT[1], labels=CAT[2]
+    ),
+    "spaces in the gold tree": Read(
+        ("She \t saw the cat .", "2 0 2 4 2 2", "nsubj dep ROOT det obj punct"), *CAT
     ),
 }
 
@@ -151,17 +151,17 @@ READ: dict[str, tuple[tuple[str, ...], str, str, list[int]]] = {
 @pytest.mark.parametrize("case", READ)
 def test_what_is_read_is_learned(nlp: Language, case: str) -> None:
     """And what is not, is free: it costs nothing, and trees are sound."""
-    given, heads, labels, starts = READ[case]
-    example = example_of(nlp.vocab, *given)
+    gold, parsed, heads, labels, starts = READ[case]
+    example = example_of(nlp.vocab, *gold, parsed)
     found = parse_of(example)
-    assert found[:2] == columns(heads, labels)
-    assert [word for word, start in enumerate(found[2]) if start] == starts
+    assert found[:2] == columns(heads or gold[1], labels or gold[2])
+    assert [word for word, start in enumerate(found[2]) if start] == [*starts]
     learn(nlp, [example, *make_examples(nlp.vocab, [[0]])])
     doc = nlp(bare(example.predicted))
     assert_sound(doc)
-    for known, parsed in zip(zip(*found, strict=True), words_of(doc), strict=True):
-        assert known[0] is None or known[:2] == parsed[:2]
-        assert known[2] in (None, parsed[2])
+    for known, said in zip(zip(*found, strict=True), words_of(doc), strict=True):
+        assert known[0] is None or known[:2] == said[:2]
+        assert known[2] in (None, said[2])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +20,7 @@ from spacy_nmparse.layers import affix_embed
 from spacy_nmparse.layers.affix_embed import AffixEmbed, Types, static_vectors
 from spacy_nmparse.layers.affixes import affix_numbers
 from tests.differences import check_largest
-from tests.pipe.common import LISTENER, affix_tok2vec, learn
+from tests.pipe.common import LISTENER, affix_tok2vec
 
 pytestmark = pytest.mark.usefixtures("exact_products")
 
@@ -271,25 +270,3 @@ def test_errors(name: str, value: Any) -> None:
         AffixEmbed(**{"width": 8, name: value})
     with pytest.raises(ValueError, match="0 or more"):
         affix_numbers(["word"], [1], [-1])
-
-
-@pytest.mark.parametrize(("factory", "static"), [("parser", False), ("nm_parser", True)])
-def test_in_a_pipeline(factory: str, static: bool, tmp_path: Any) -> None:
-    """For our parsers and for spaCy's own; saved, it comes back."""
-    nlp = spacy.blank("en")
-    if static:
-        nlp.vocab.set_vector("cats", numpy.ones(3, dtype="float32"))
-    tok2vec = affix_tok2vec(suffixes=[1, 2], include_static_vectors=static)
-    more = {"min_action_freq": 1} if factory == "parser" else {}
-    nlp.add_pipe(factory, name="parser", config={"model": {"tok2vec": tok2vec}, **more})
-    fix_random_seed(0)
-    learn(nlp, [example(nlp, text) for text in ("she saw cats", "he eats fish")])
-    doc = nlp("she eats cats")
-    assert [token.dep_ for token in doc] == ["nsubj", "ROOT", "obj"]
-    nlp.to_disk(tmp_path)
-    again = pickle.loads(pickle.dumps(spacy.load(tmp_path)))
-    found, expected = (
-        one.get_pipe("parser").model.get_ref("tok2vec").predict([doc])[0] for one in (again, nlp)
-    )
-    assert (found == expected).all()
-    assert [t.head.i for t in again("she eats cats")] == [1, 1, 1]

@@ -1,73 +1,27 @@
-"""Products of ``layers.blas``: right, and on one thread whatever the environment says."""
+"""Products of ``layers.blas``: on one thread whatever the environment says. That they are right:
+test_products.py."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
 from spacy_nmparse.layers.blas import matmul
+from tests.commands import python
 from tests.layers.processor_time import FACTORIES, WHERE
+from tests.layers.test_products import sample
 
 
-def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run Python where the environment names no number of threads, but for these variables."""
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
-    command = [sys.executable, *arguments]
-    given: Any = {"env": {**environment, **variables}, "cwd": ROOT}
-    return subprocess.run(command, **given, capture_output=True, text=True, check=False)
-
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def sample(*shape: int) -> numpy.ndarray:
-    return numpy.random.RandomState(len(shape) + sum(shape)).normal(size=shape).astype("float32")
-
-
-#: Arrays of one shape, laid out in different ways.
-LAYOUTS = {
-    "rows": lambda m, n: sample(m, n),
-    "transposed": lambda m, n: sample(n, m).T,
-    "slice of columns": lambda m, n: sample(m, n + 5)[:, 2 : n + 2],
-    "slice of transposed": lambda m, n: sample(n, m + 5)[:, 1 : m + 1].T,
-    "one of two sides": lambda m, n: sample(m, 2, n)[:, 1],
-    "every second column": lambda m, n: sample(m, 2 * n)[:, ::2],
-    "backwards": lambda m, n: sample(m, n)[::-1],
-    "one row, repeated": lambda m, n: numpy.broadcast_to(sample(n), (m, n)),
-}
-
-
-@pytest.mark.parametrize("first", LAYOUTS)
-@pytest.mark.parametrize("second", LAYOUTS)
-def test_is_numpys_product(first: str, second: str) -> None:
-    for m, k, n in [(1, 1, 1), (1, 7, 3), (5, 1, 4), (6, 9, 1), (33, 20, 17)]:
-        A, B = LAYOUTS[first](m, k), LAYOUTS[second](k, n)
-        expected = A.astype("float64") @ B.astype("float64")
-        found = matmul(A, B)
-        assert found.dtype == "float32" and found.flags.c_contiguous
-        numpy.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_writes_into_a_part_of_an_array() -> None:
-    room = numpy.full((8, 10), 7, dtype="float32")
-    A, B = sample(4, 3), sample(3, 5)
-    part = room[2:6, 1:6]
-    assert matmul(A, B, out=part) is part
-    numpy.testing.assert_allclose(part, A @ B, atol=1e-5)
-    part[:] = 7
-    assert (room == 7).all()
-
-
-@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0), (0, 0, 0)])
-def test_empty_arrays(m: int, k: int, n: int) -> None:
-    numpy.testing.assert_array_equal(matmul(sample(m, k), sample(k, n)), numpy.zeros((m, n)))
+@pytest.fixture(autouse=True)
+def no_threads_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names no number of threads."""
+    for variable in [name for name in os.environ if name.endswith("_NUM_THREADS")]:
+        monkeypatch.delenv(variable)
 
 
 @pytest.mark.parametrize(

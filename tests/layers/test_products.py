@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import numpy
 import pytest
 
 from spacy_nmparse.layers import products
+from spacy_nmparse.layers.blas import matmul
+from spacy_nmparse.layers.cpu import CLASS, CLASSES
 from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES, Rows, Weights, packed
-from tests.layers.test_blas import LAYOUTS, sample
+from tests.commands import python
+
+
+def sample(*shape: int) -> numpy.ndarray:
+    return numpy.random.RandomState(len(shape) + sum(shape)).normal(size=shape).astype("float32")
+
+
+#: Arrays of one shape, laid out in different ways.
+LAYOUTS = {
+    "rows": lambda m, n: sample(m, n),
+    "transposed": lambda m, n: sample(n, m).T,
+    "slice of columns": lambda m, n: sample(m, n + 5)[:, 2 : n + 2],
+    "slice of transposed": lambda m, n: sample(n, m + 5)[:, 1 : m + 1].T,
+    "one of two sides": lambda m, n: sample(m, 2, n)[:, 1],
+    "every second column": lambda m, n: sample(m, 2 * n)[:, ::2],
+    "backwards": lambda m, n: sample(m, n)[::-1],
+    "one row, repeated": lambda m, n: numpy.broadcast_to(sample(n), (m, n)),
+}
 
 #: Rows, inputs, outputs: parts of tiles, blocks and vectors, and more than one of each.
 SIZES = [
@@ -30,15 +50,23 @@ def check_product(found: numpy.ndarray, A: numpy.ndarray, W: numpy.ndarray) -> N
     assert A.shape[1] == 1 or errors.any()
 
 
-@pytest.mark.parametrize("exact", [True, pytest.param(False, marks=needs_fixed)])
+#: Ways to multiply rows by the transposed weights.
+PRODUCTS: dict[str, Any] = {
+    "blas": lambda W, A, *out: matmul(A, W.T, *out),
+    "exact": lambda W, A, *out: Weights(W, exact=True).times(A, *out),
+    "rounded": lambda W, A, *out: Weights(W).times(A, *out),
+}
+
+
 @pytest.mark.parametrize("rows", LAYOUTS)
 @pytest.mark.parametrize("columns", LAYOUTS)
-def test_product(rows: str, columns: str, exact: bool) -> None:
+@pytest.mark.parametrize("way", PRODUCTS)
+def test_product(way: str, rows: str, columns: str) -> None:
     for m, k, n in SIZES:
         A, W = LAYOUTS[rows](m, k), LAYOUTS[columns](n, k)
-        found = Weights(W, exact=exact).times(A)
-        assert found.dtype == "float32"
-        if exact:
+        found = PRODUCTS[way](W, A)
+        assert found.dtype == "float32" and found.flags.c_contiguous
+        if way != "rounded" or not HAS_FIXED:
             expected = A.astype("float64") @ W.T.astype("float64")
             numpy.testing.assert_allclose(found, expected, atol=1e-4)
         else:
@@ -92,14 +120,14 @@ def test_rows_do_not_depend_on_each_other(m: int, k: int, n: int, exact: bool) -
     assert (weights.times(A[::-1]) == whole[::-1]).all()
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("way", PRODUCTS)
 @pytest.mark.parametrize(("m", "k", "n"), SIZES)
-def test_writes_into_a_part_of_an_array(m: int, k: int, n: int, exact: bool) -> None:
+def test_writes_into_a_part_of_an_array(m: int, k: int, n: int, way: str) -> None:
     room = numpy.full((m + 3, n + 4), 7, dtype="float32")
-    A, weights = sample(m, k), Weights(sample(n, k), exact=exact)
+    A, W = sample(m, k), sample(n, k)
     part = room[1 : m + 1, 2 : n + 2]
-    assert weights.times(A, part) is part
-    assert (part == weights.times(A)).all()
+    assert PRODUCTS[way](W, A, part) is part
+    assert part == pytest.approx(PRODUCTS[way](W, A), abs=1e-5 if way == "blas" else 0)
     part[:] = 7
     assert (room == 7).all()
 
@@ -113,12 +141,15 @@ def test_not_rounded(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert abs(Weights(W, exact=exact).times(A) - expected).max() < 1e-5
 
 
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0)])
-def test_empty_arrays(m: int, k: int, n: int, exact: bool) -> None:
-    """And shapes that do not go together."""
-    found = Weights(sample(n, k), exact=exact).times(sample(m, k))
+@pytest.mark.parametrize("way", PRODUCTS)
+@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (4, 0, 2), (4, 3, 0), (0, 0, 0)])
+def test_empty_arrays(m: int, k: int, n: int, way: str) -> None:
+    found = PRODUCTS[way](sample(n, k), sample(m, k))
     assert found.shape == (m, n) and not found.any()
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_shapes_that_do_not_go_together(exact: bool) -> None:
     with pytest.raises(ValueError, match="cannot be multiplied"):
         Weights(sample(3, 4), exact=exact).times(sample(2, 5))
     with pytest.raises(ValueError, match="float64 array"):
@@ -174,3 +205,10 @@ def test_pieces_and_rows_that_do_not_fit() -> None:
             weights.times(A[:2], None, Rows(rows, Weights(sample(2, rows.shape[1]))), first)
     with pytest.raises(TypeError, match="NumPy's arrays, not NoneType"):
         weights.times(None)
+
+
+@pytest.mark.parametrize("cpu", [cpu for cpu in CLASSES if cpu != CLASS])
+def test_other_processors(cpu: str) -> None:
+    """All of this, as far as it can be tried here."""
+    done = python("-m", "pytest", "-q", __file__, "-k", "not processors", NMPARSE_CPU=cpu)
+    assert done.returncode == 0, done.stdout

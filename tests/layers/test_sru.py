@@ -74,32 +74,6 @@ def test_forward(lengths: list[int], n_in: int, width: int) -> None:
         numpy.testing.assert_allclose(found, expected, atol=1e-4 if scale > 1 else 3e-6)
 
 
-@pytest.mark.parametrize(("n_in", "width"), [(5, 7), (9, 64), (3, 1)])
-def test_sequences_apart(n_in: int, width: int) -> None:
-    """Whatever sequences go through the layer next to it, a sequence gives the same, to the bit."""
-    lengths = [9, 1, 30, 4, 4, 17, 2, 30, 11]
-    layer = make_sru(n_in, width)
-    words, given = make_input(n_in, lengths)
-    gates = (words @ layer.get_param("W").T).reshape(-1, 2, 3 * width)
-    b, v = layer.get_param("b"), layer.get_param("v")
-
-    def run(gates: numpy.ndarray, lengths: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-        hidden = numpy.empty((len(gates), 2 * width), dtype="float32")
-        cells = numpy.empty((len(gates), 2, width), dtype="float32")
-        run_forward(gates.copy(), b, v, lengths, hidden)
-        alone = hidden.copy()
-        run_forward(gates.copy(), b, v, lengths, hidden, cells)
-        assert (hidden == alone).all()  # whether or not cells are kept
-        return hidden, cells
-
-    together = run(gates, given)
-    for first, last in ((0, 1), (2, 3), (1, 3), (3, 6), (4, 8), (0, 5)):
-        rows = slice(sum(lengths[:first]), sum(lengths[:last]))
-        apart = run(gates[rows], given[first:last])
-        for whole, part in zip(together, apart, strict=True):
-            assert (whole[rows] == part).all()
-
-
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 def test_gradients(lengths: list[int], dropout: float) -> None:
@@ -139,16 +113,22 @@ def test_gradients(lengths: list[int], dropout: float) -> None:
             assert abs(expected).max() > 0.01
 
 
-def test_gradients_add_up() -> None:
-    layer = make_sru(3, 4)
-    given = make_input(3, [4, 2])
-    grads = []
-    for _ in range(2):
-        outputs, backprop = layer(given, is_train=True)
-        backprop(numpy.ones_like(outputs))
-        grads.append({name: layer.get_grad(name).copy() for name in ("W", "v", "b")})
-    for name, once in grads[0].items():
-        numpy.testing.assert_allclose(grads[1][name], 2 * once, rtol=1e-6)
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_dropout(rate: float) -> None:
+    """Units are dropped as often as they should, each by itself; others are scaled."""
+    steps, width = 4000, 96
+    hidden = numpy.ones((steps, 1, width), dtype="float32")
+    seeds = numpy.random.default_rng(0).integers(2**32, size=steps).tolist()
+    for step, seed in zip(hidden, seeds, strict=True):
+        drop(step, rate, seed)
+    dropped = hidden[:, 0] == 0
+    assert hidden[:, 0][~dropped] == pytest.approx(1 / (1 - rate))
+    error = 5 * (rate * (1 - rate) / steps) ** 0.5  # five standard deviations
+    assert abs(dropped.mean() - rate) < error / width**0.5
+    assert numpy.abs(dropped.mean(axis=0) - rate).max() < error
+    for distance in (1, 2, 16, 64):
+        both = (dropped[:, distance:] & dropped[:, :-distance]).mean(axis=0)
+        assert numpy.abs(both - rate**2).max() < 5 * (rate**2 * (1 - rate**2) / steps) ** 0.5
 
 
 def test_approximation_of_tanh() -> None:

@@ -52,9 +52,3 @@ def test_a_word_has_the_same_number_in_any_batch() -> None:
         words, keys, _, _ = find_types(batch, False)
         for word, key in zip(words.tolist(), keys.tolist(), strict=True):
             assert known.setdefault(tuple(word), key) == key
-
-
-def test_no_words() -> None:
-    words, keys, place, owners = find_types([Doc(Vocab())], False)
-    assert words.shape == (0, 2)
-    assert len(keys) == len(place) == len(owners) == 0

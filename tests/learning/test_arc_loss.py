@@ -10,12 +10,12 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_nmparse import systems
 from spacy_nmparse.scorers.shared import recurrent_layers
 from spacy_nmparse.systems import Gold
-from spacy_nmparse.systems.reach import under, within
+from spacy_nmparse.systems.reach import under
 from tests.differences import slope
-from tests.naive.scorers import NEAR, NaiveArcParser, View, moves_of
+from tests.learning.naive_loss import naive_loss
+from tests.naive.scorers import NEAR, NaiveArcParser
 from tests.pipe.common import (
     NL,
     arc_model_config,
@@ -33,13 +33,7 @@ from tests.scorers.test_arc_scorer import SETUPS
 pytestmark = pytest.mark.usefixtures("exact_products")
 
 
-def log_softmax(scores: Any) -> numpy.ndarray:
-    scores = numpy.asarray(scores)
-    top = scores.max()
-    return scores - top - numpy.log(numpy.exp(scores - top).sum())
-
-
-def naive_loss(
+def arc_loss(
     naive: NaiveArcParser,
     vectors: numpy.ndarray,
     gold: Gold,
@@ -48,47 +42,9 @@ def naive_loss(
     explore: bool = False,
     starts: list[int] | None = None,
 ) -> float:
-    """-log P of the oracle's moves along a path, and of near gold heads, by tree_weight."""
-    system, n = naive.system, len(vectors)
-    if None in within(gold, system.options.get("max_length") or n)[0].heads:
-        oracle = "dynamic"
-    naive.read(vectors, starts)
-    state = system.initial(n, sent_starts=starts)
-    loss = 0.0
-    while not state.is_final:
-        view = View.of(system, state)
-        arcs = moves_of(system, view, state)
-        keys = list(arcs)
-        if len(keys) == 1 and len(arcs[keys[0]][1]) == 1:
-            system.apply(state, systems.Action(*keys[0], arcs[keys[0]][1][0]))
-            continue
-        scores = naive.scores(view, [(key[0], arcs[key][0]) for key in keys])
-        logs = dict(zip(keys, log_softmax(scores), strict=True))
-        learned: dict[tuple[str, int], list[Any]] = {}
-        for action in system.oracle(state, gold, oracle):
-            learned.setdefault((action.move, action.k), []).append(action.label)
-        mass = {}
-        for key in keys:
-            if key not in learned:
-                continue
-            mass[key] = logs[key]
-            arc, labels = arcs[key]
-            if len(learned[key]) < len(labels):
-                (label,) = learned[key]
-                assert arc is not None
-                label_logs = log_softmax(naive.label_scores(view, arc))
-                mass[key] += label_logs[naive.labels.index(label)]
-        right = list(mass)[naive.best(list(mass.values()))]
-        loss -= numpy.logaddexp.reduce(list(mass.values()))
-        key = keys[naive.best(scores)] if explore else right
-        arc, labels = arcs[key]
-        label = labels[0]
-        if len(labels) > 1:
-            assert arc is not None
-            one = not explore and len(learned[key]) == 1
-            label = learned[key][0] if one else naive.best_label(view, arc)
-        system.apply(state, systems.Action(*key, label))
-    return float(loss) + tree_weight * tree_loss(naive, gold, n)
+    """With that of near gold heads, by tree_weight."""
+    loss = naive_loss(naive, vectors, gold, oracle, explore, starts)
+    return loss + tree_weight * tree_loss(naive, gold, len(vectors))
 
 
 def tree_loss(naive: NaiveArcParser, gold: Gold, n: int) -> float:
@@ -147,7 +103,7 @@ def test_loss_of_a_rollout(setup: str, oracle: str, explore: float, tree_weight:
     for example in examples:
         naive.gap = numpy.inf
         vectors, gold = vectors_of(parser, example.predicted), gold_of(example.reference)
-        expected = naive_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
+        expected = arc_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
         assert naive.gap > 1e-5
         assert loss_of(parser, example) == pytest.approx(expected, rel=1e-4, abs=1e-5)
         total += expected
@@ -165,7 +121,7 @@ def test_loss_with_preset_starts_and_unknown_heads() -> None:
         starts = [0, *(rng.choice([0, 0, 0, 1, -1]) for _ in reference[1:])]
         doc = Doc(parser.vocab, words=[t.text for t in reference], sent_starts=starts)
         gold, vectors = under(gold_of(reference), starts)[0], vectors_of(parser, doc)
-        expected = naive_loss(naive, vectors, gold, "static", 0.3, starts=starts)
+        expected = arc_loss(naive, vectors, gold, "static", 0.3, starts=starts)
         assert loss_of(parser, Example(doc, reference)) == pytest.approx(expected, rel=1e-4)
 
 
@@ -224,7 +180,7 @@ def test_gradients(setup: str, oracle: str, explore: float, tree_weight: float) 
 
     def loss() -> float:
         return sum(
-            naive_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
+            arc_loss(naive, vectors, gold, oracle, tree_weight, explore == 1.0)
             for vectors, gold in inputs
         )
 
@@ -274,7 +230,7 @@ def test_gradients_of_token_vectors() -> None:
     array = vectors.astype("float64")
 
     def loss() -> float:
-        return naive_loss(naive, array[tokens], gold, "static", 0.3)
+        return arc_loss(naive, array[tokens], gold, "static", 0.3)
 
     assert loss() == pytest.approx(found, rel=1e-4)
     (gradient,) = seen
@@ -298,5 +254,5 @@ def test_long_gold_arcs_with_a_limit() -> None:
     deps = ["ROOT" if head == word else "obj" for word, head in enumerate(heads)]
     reference = Doc(parser.vocab, words=[str(i) for i in range(12)], heads=heads, deps=deps)
     vectors = vectors_of(parser, reference)
-    expected = naive_loss(naive_of(parser), vectors, gold_of(reference), "dynamic", 0.3)
+    expected = arc_loss(naive_of(parser), vectors, gold_of(reference), "dynamic", 0.3)
     assert loss_of(parser, make_example(reference)) == pytest.approx(expected, rel=1e-4)

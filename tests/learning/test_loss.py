@@ -9,11 +9,11 @@ import numpy
 import pytest
 from spacy.tokens import Doc
 
-from spacy_nmparse import systems
 from spacy_nmparse.learning.lesson import Lesson
 from spacy_nmparse.learning.rollout import learn
 from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.systems import Gold
+from tests.learning.naive_loss import naive_loss
 from tests.naive.scorers import NaiveStateParser
 from tests.pipe.common import (
     DOCUMENTS,
@@ -29,49 +29,6 @@ from tests.pipe.common import (
     randomize,
     system,
 )
-
-
-def softmax(scores: numpy.ndarray) -> numpy.ndarray:
-    exp = numpy.exp(scores - scores.max())
-    return exp / exp.sum()
-
-
-def naive_loss(naive: NaiveStateParser, vectors: numpy.ndarray, gold: Gold, oracle: str) -> float:
-    """-log P(what the oracle would have done), summed along its path."""
-    system = naive.system
-    naive.read(vectors)
-    state = system.initial(len(vectors))
-    moves = list(system.moves)
-    root = naive.labels.index("ROOT")
-    loss = 0.0
-    while not state.is_final:
-        hidden = naive.hidden(state)
-        scores = naive.p["move_W"] @ hidden + naive.p["move_b"]
-        noted = naive.best_label(hidden, "RIGHT-ARC") if state.stack else None
-        labels: dict[str, list[str]] = {}
-        for action in system.actions(state):
-            labels.setdefault(action.move, []).append(action.label)
-        legal = sorted(moves.index(move) for move in labels)
-        probabilities = dict(zip(legal, softmax(scores[legal]), strict=True))
-        learned: dict[str, list[str]] = {}
-        for action in system.oracle(state, gold, oracle, push_label=noted):
-            learned.setdefault(action.move, []).append(action.label)
-        mass = {}
-        for move, right in learned.items():
-            mass[move] = probabilities[moves.index(move)]
-            if len(right) < len(labels[move]):
-                block = naive.block[move]
-                label_scores = naive.p["label_W"][block] @ hidden + naive.p["label_b"][block]
-                label_scores[root] = -numpy.inf
-                (label,) = right
-                mass[move] *= softmax(label_scores)[naive.labels.index(label)]
-        loss -= numpy.log(sum(mass.values()))
-        move = max(sorted(mass, key=moves.index), key=lambda m: mass[m])
-        label = learned[move][0] if len(learned[move]) == 1 else naive.best_label(hidden, move)
-        if move in ("LEFT-ARC", "RIGHT-ARC", "REDUCE") and label is not None:
-            noted = label
-        system.apply(state, systems.Action(move, 1, label), push_label=noted)
-    return float(loss)
 
 
 @pytest.mark.parametrize("oracle", ["static", "dynamic", "combined", "monotonic"])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -217,7 +218,44 @@ class NaiveLayer:
         return numpy.maximum(pieces[0], 0) if self.pieces == 1 else pieces.max(axis=0)
 
 
-class NaiveArcParser:
+def share_of_best(scores: Sequence[float]) -> float:
+    """The largest probability by softmax."""
+    return float(1 / numpy.exp(numpy.asarray(scores) - max(scores)).sum())
+
+
+class Choice(NamedTuple):
+    """A move: its score, the labels that it can give, and what scores all labels."""
+
+    score: float
+    labels: list[Any]
+    label_scores: Callable[[], numpy.ndarray]
+
+
+class Chooser:
+    """What chooses among scores. gap: by how little a decision was the best."""
+
+    labels: Sequence[str]
+    gap: float = numpy.inf
+
+    def best(self, scores: Sequence[float]) -> int:
+        ranked = sorted(scores, reverse=True)
+        if len(ranked) > 1:
+            self.gap = min(self.gap, ranked[0] - ranked[1])
+        return int(numpy.argmax(scores))
+
+    def best_of(self, label_scores: numpy.ndarray) -> str:
+        self.best(label_scores[numpy.isfinite(label_scores)])
+        return self.labels[int(label_scores.argmax())]
+
+    def choose(self: Any, state: Any) -> systems.Action:
+        choices = self.choices(state)
+        key = list(choices)[self.best([choice.score for choice in choices.values()])]
+        labels = choices[key].labels
+        label = labels[0] if len(labels) == 1 else self.best_of(choices[key].label_scores())
+        return systems.Action(*key, label)
+
+
+class NaiveArcParser(Chooser):
     """The scorer's formulas in float64; ``read`` a sequence first."""
 
     def __init__(self, model: Any, system: Any) -> None:
@@ -232,8 +270,8 @@ class NaiveArcParser:
         self.n_moves = len(system.moves)
         self.n_pairs = model.attrs["n_pairs"]
         self.pairs = [0, 0]  # looked at, not looked at
-        self.gap = numpy.inf  # by how little a decision was the best
         self.completed = {"roots": 0, "heads": 0, "again": 0, "nowhere": 0}
+        self.shares: dict[int, float] = {}  # by word: of the head that completes the tree
 
     def read(self, vectors: numpy.ndarray, starts: Sequence[int] | None = None) -> None:
         """Word vectors of a sequence, and its constraints."""
@@ -326,17 +364,18 @@ class NaiveArcParser:
         roots = roots_of(self.system.options["root_label"])
         return not roots or (label in roots) == (arc[0] == ROOT)
 
-    def best(self, scores: Sequence[float]) -> int:
-        ranked = sorted(scores, reverse=True)
-        if len(ranked) > 1:
-            self.gap = min(self.gap, ranked[0] - ranked[1])
-        return int(numpy.argmax(scores))
+    def choices(self, state: Any) -> dict[tuple[str, int], Choice]:
+        """By move and how many items it passes by."""
+        view = View.of(self.system, state)
+        arcs = moves_of(self.system, view, state)
+        scores = self.scores(view, [(move, arc) for (move, _), (arc, _) in arcs.items()])
+        return {
+            key: Choice(score, labels, partial(self.label_scores, view, arc))
+            for (key, (arc, labels)), score in zip(arcs.items(), scores, strict=True)
+        }
 
-    def best_label(self, view: View, arc: Arc) -> str:
-        scores = self.label_scores(view, arc)
-        finite = scores[numpy.isfinite(scores)]
-        self.best(finite)
-        return self.labels[int(scores.argmax())]
+    def noted(self, state: Any) -> None:
+        """The label that a push notes: no such system has any."""
 
     def liking(self, view: View, arc: Arc) -> float:
         """How far an arc's score is above that of SHIFT, seen from its later end."""
@@ -354,6 +393,7 @@ class NaiveArcParser:
         if not view.kids(ROOT)[0]:
             likings = [self.liking(view, (ROOT, w)) for w in view.headless]
             root = view.headless[self.best(likings)]
+            self.shares[root] = share_of_best(likings)
             self.attach(view, (ROOT, root))
             self.completed["roots"] += 1
         (root,) = view.kids(ROOT)[0]
@@ -375,6 +415,7 @@ class NaiveArcParser:
             return -numpy.inf, root
         likings = [self.liking(view, (h, w)) for h in heads]
         best = self.best(likings)
+        self.shares[w] = share_of_best(likings)
         return likings[best], heads[best]
 
     def attach(self, view: View, arc: Arc) -> None:
@@ -382,7 +423,7 @@ class NaiveArcParser:
         unlabelled = arc[0] == ROOT and not view.root_first
         if label is None and not unlabelled:
             self.liking(view, arc)
-            label = self.best_label(view.at(max(arc)), arc)
+            label = self.best_of(self.label_scores(view.at(max(arc)), arc))
         view.heads[arc[1]] = arc[0]
         view.labels[arc[1]] = label
 
@@ -398,22 +439,9 @@ class NaiveArcParser:
         labels: list[str | None] = [None] * len(vectors)
         while True:
             view = View.of(self.system, state)
-            arcs = moves_of(self.system, view, state)
-            if state.is_final:
-                move = "BREAK"
-            else:
-                keys = list(arcs)
-                top = 0
-                scored = len(keys) > 1 or len(arcs[keys[0]][1]) > 1
-                if scored:
-                    scores = self.scores(view, [(key[0], arcs[key][0]) for key in keys])
-                    top = self.best(scores)
-                move, k = keys[top]
-                arc, fitting = arcs[keys[top]]
-                label = fitting[0]
-                if len(fitting) > 1:
-                    assert arc is not None
-                    label = self.best_label(view, arc)
+            move = "BREAK"
+            if not state.is_final:
+                move, k, label = self.choose(state)
             if self.system.name == "arc_swift":
                 heads, labels = view.heads, view.labels
                 if not state.is_final and view.buffer == [ROOT]:
@@ -450,7 +478,7 @@ def moves_of(system: Any, view: View, state: Any) -> Moves:
     return found
 
 
-class NaiveStateParser:
+class NaiveStateParser(Chooser):
     """The state scorer; ``read`` a sequence first."""
 
     def __init__(self, parser: Any) -> None:
@@ -465,7 +493,7 @@ class NaiveStateParser:
         in_order = [move for move in self.system.moves if move in labelled]
         self.block = {move: i for i, move in enumerate(in_order)}
 
-    def read(self, vectors: numpy.ndarray) -> None:
+    def read(self, vectors: numpy.ndarray, starts: Sequence[int] | None = None) -> None:
         projected = vectors @ self.p["project_W"].T + self.p["project_b"]
         rows = projected @ self.p["word_W"].T
         self.rows = rows.reshape(len(vectors), len(self.layer.words), -1)
@@ -473,27 +501,37 @@ class NaiveStateParser:
     def hidden(self, state: Any) -> numpy.ndarray:
         return self.layer.hidden(View.of(self.system, state), None, self.rows, self.labels, 0)
 
-    def best_label(self, hidden: numpy.ndarray, move: str) -> str:
+    def label_scores(self, hidden: numpy.ndarray, move: str) -> numpy.ndarray:
         block = self.block[move]
         scores = self.p["label_W"][block] @ hidden + self.p["label_b"][block]
         scores[self.labels.index("ROOT")] = -numpy.inf
-        return self.labels[int(scores.argmax())]
+        return scores
+
+    def noted(self, state: Any) -> str | None:
+        """The label that a push notes for REDUCE."""
+        if not state.stack:
+            return None
+        return self.best_of(self.label_scores(self.hidden(state), "RIGHT-ARC"))
+
+    def choices(self, state: Any) -> dict[tuple[str, int], Choice]:
+        """By move, all of which pass by nothing."""
+        hidden = self.hidden(state)
+        scores = self.p["move_W"] @ hidden + self.p["move_b"]
+        labels: dict[str, list[Any]] = {}
+        for action in self.system.actions(state):
+            labels.setdefault(action.move, []).append(action.label)
+        return {
+            (move, 1): Choice(score, labels[move], partial(self.label_scores, hidden, move))
+            for move, score in zip(self.system.moves, scores, strict=True)
+            if move in labels
+        }
 
     def parse(self, vectors: numpy.ndarray, starts: list[int]) -> tuple[list, list, list]:
         self.read(vectors)
         state = self.system.initial(len(vectors), sent_starts=starts)
-        moves = list(self.system.moves)
         while not state.is_final:
-            actions = self.system.actions(state)
-            hidden = self.hidden(state)
-            scores = self.p["move_W"] @ hidden + self.p["move_b"]
-            legal = sorted({moves.index(action.move) for action in actions})
-            move = moves[max(legal, key=lambda m: scores[m])]
-            labels = {action.label for action in actions if action.move == move}
-            label = labels.pop() if len(labels) == 1 else self.best_label(hidden, move)
-            noted = label
-            if move == "SHIFT" and self.system.options.get("labelled_reduce") is not True:
-                noted = self.best_label(hidden, "RIGHT-ARC")
-            self.system.apply(state, systems.Action(move, 1, label), push_label=noted)
+            action = self.choose(state)
+            noted = self.noted(state) if action.label is None else action.label
+            self.system.apply(state, action, push_label=noted)
         heads, labels = state.tree()
         return heads, labels, state.sent_starts

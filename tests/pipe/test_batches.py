@@ -1,4 +1,5 @@
-"""The same bits whatever the batch, the order, the thread, the process and the processor."""
+"""The same bits whatever the batch, the order, the thread, the process and the processor; nearly
+the same where numbers are rounded."""
 
 from __future__ import annotations
 
@@ -14,13 +15,28 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_nmparse.layers import products
 from spacy_nmparse.layers.cpu import CLASS, CLASSES
-from spacy_nmparse.layers.products import HAS_TILES
+from spacy_nmparse.layers.products import HAS_FIXED, HAS_TILES
+from spacy_nmparse.pipe.words import even_parts
 from tests.commands import python
-from tests.pipe.common import KINDS, SMALL, make_examples, parser_of, randomize, surely_parsed
+from tests.pipe.common import (
+    KINDS,
+    NL,
+    NM,
+    SMALL,
+    bare,
+    make_examples,
+    parser_of,
+    random_docs,
+    random_parser,
+    randomize,
+    surely_parsed,
+)
 
 N_THREADS = 4
 SETTINGS: list[dict[str, Any]] = [{}, {"beam_width": 3}]
+MORE = [(NM, {"confidence": False}), (NM, {"threads": 2})]
 CASES = [*itertools.product(SMALL, SETTINGS), ("arc_swift", {})]
 
 
@@ -72,7 +88,7 @@ def test_same_bits(kind: str, settings: dict[str, Any]) -> None:
     assert parses(docs, 16) == alone
 
 
-@pytest.mark.parametrize(("kind", "settings"), [*CASES, ("nm_parser", {"confidence": False})])
+@pytest.mark.parametrize(("kind", "settings"), [*CASES, *MORE])
 @pytest.mark.usefixtures("hasty_threads")
 def test_calls_of_threads_and_processes(kind: str, settings: dict[str, Any]) -> None:
     """Of the pipeline and of the parser alone, each in an order of its own."""
@@ -97,3 +113,64 @@ def test_same_bits_on_other_processors(cpu: str) -> None:
     command = ("-m", "pytest", "-q", __file__, "-k", "test_same_bits and not other")
     done = python(*command, NMPARSE_CPU=cpu)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_stream_fails() -> None:
+    """Documents before come, as from one thread; a batch of each thread is read ahead, no more."""
+    nlp = random_parser(6, threads=2)
+    docs, read, found = random_docs(nlp.vocab, 5, [6] * 40), [], []
+
+    def stream(n: int) -> Iterator[Doc]:
+        for doc in docs[:n]:
+            read.append(doc)
+            yield bare(doc)
+        raise RuntimeError("no more")
+
+    parser = parser_of(nlp)
+    with pytest.raises(RuntimeError, match="no more"):
+        for doc in parser.pipe(stream(12), batch_size=3):
+            found.append(doc)
+    assert [doc.text for doc in found] == [bare(doc).text for doc in docs[:12]]
+    assert all(doc.has_annotation("DEP") for doc in found)
+    read.clear()
+    parses: Any = parser.pipe(stream(40), batch_size=4)
+    next(parses)
+    assert len(read) == 16
+    parses.close()
+    assert len(read) == 16
+
+
+def test_even_parts() -> None:
+    nlp = spacy.blank("xx")
+    rng = random.Random(4)
+    for _ in range(200):
+        lengths = [rng.choice((0, 1, 3, 10)) for _ in range(rng.randrange(12))]
+        docs = [Doc(nlp.vocab, words=["a"] * n) for n in lengths]
+        n = rng.randrange(1, 6)
+        parts = even_parts(docs, n)
+        assert [doc for part in parts for doc in part] == docs
+        assert 1 <= len(parts) <= n and (all(parts) or not docs)
+        if sum(lengths):
+            most = max(sum(map(len, part)) for part in parts)
+            assert most <= sum(lengths) / n + max(lengths)
+
+
+@pytest.mark.skipif(not HAS_FIXED, reason="the processor rounds nothing")
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_rounded_numbers(factory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most trees are the exact ones, and the confidences near those; but they are not those."""
+    nlp = random_parser(3, factory=factory, confidence=True)
+    docs = random_docs(nlp.vocab, 1, (1, 5, 20) * 20)
+    parses = []
+    for rounds in (False, True):
+        monkeypatch.setattr(products, "HAS_FIXED", rounds)
+        products._known.clear()
+        parses.append(surely_parsed(nlp.pipe(map(bare, docs))))
+    differences = [
+        abs(sure - known)
+        for (found, (sures, _)), (expected, (knowns, _)) in zip(*parses, strict=True)
+        if found == expected
+        for sure, known in zip(sures, knowns, strict=True)
+    ]
+    assert len(differences) > 300
+    assert 0 < sum(differences) / len(differences) < 0.001

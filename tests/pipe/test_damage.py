@@ -14,7 +14,7 @@ import srsly
 from spacy.language import Language
 
 import spacy_nmparse
-from spacy_nmparse.pipe.saving import CHECKSUMS, FILES, checksums
+from spacy_nmparse.pipe.saving import CHECKSUMS, FILES
 from tests.pipe.common import (
     NL,
     NM,
@@ -41,13 +41,6 @@ SMALL_AFFIXES = affix_tok2vec(rows=20, affix_rows=20)
 
 
 @pytest.fixture(scope="module")
-def saved(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("saved")
-    trained.get_pipe("nm_parser").to_disk(path)
-    return path
-
-
-@pytest.fixture(scope="module")
 def other() -> Language:
     """Another parser, which the damaged files are loaded into."""
     return random_parser(1)
@@ -66,14 +59,6 @@ def unharmed(other: Language) -> Any:
     assert parser.update(make_examples(other.vocab, [[0]]))["nm_parser"] >= 0
 
 
-def copy_of(saved: Path, target: Path, **changed: bytes | None) -> Path:
-    for name in FILES:
-        data = changed.get(name.replace(".", "_"), (saved / name).read_bytes())
-        if data is not None:
-            (target / name).write_bytes(data)
-    return target
-
-
 def fails(parser: Any, given: Path | bytes, match: str = "nm_parser") -> None:
     with pytest.raises(ValueError, match=match) as error:
         (parser.from_bytes if isinstance(given, bytes) else parser.from_disk)(given)
@@ -81,12 +66,14 @@ def fails(parser: Any, given: Path | bytes, match: str = "nm_parser") -> None:
 
 
 @pytest.mark.parametrize("name", [*FILES, None])
-def test_missing(saved: Path, tmp_path: Path, unharmed: Any, name: str | None) -> None:
+def test_missing(trained: Language, tmp_path: Path, unharmed: Any, name: str | None) -> None:
     """A file, or all of them."""
     if name is None:
         fails(unharmed, tmp_path / "nowhere", "nowhere")
     else:
-        fails(unharmed, copy_of(saved, tmp_path, **{name.replace(".", "_"): None}), name)
+        parser_of(trained).to_disk(tmp_path)
+        (tmp_path / name).unlink()
+        fails(unharmed, tmp_path, name)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +94,7 @@ def test_missing(saved: Path, tmp_path: Path, unharmed: Any, name: str | None) -
             ({"tags": {"pos": bad}}, "'pos' are not distinct")
             for bad in (["NOUN", "NOUN"], [["NOUN"]])
         ),
+        ({"tags": {"POS": ["NOUN", "VERB"]}}, "tags of sizes"),
         ({"tags": {}, "tag_triples": [["NOUN"]]}, "is not a part of speech"),
         *(
             ({"cfg": {"temperatures": bad}}, "has the temperatures .* two numbers, each between")
@@ -134,17 +122,16 @@ def test_missing(saved: Path, tmp_path: Path, unharmed: Any, name: str | None) -
     ],
 )
 def test_config_of_another_parser(
-    saved: Path, tmp_path: Path, unharmed: Any, changes: Any, message: str
+    trained: Language, unharmed: Any, changes: Any, message: str
 ) -> None:
     """Damaged, and with the checksums of what is there; changes may be the file's content."""
+    parts = srsly.msgpack_loads(parser_of(trained).to_bytes())
     if isinstance(changes, dict):
-        content = json.loads((saved / "parser.json").read_text("utf8"))
-        changes = json.dumps({**content, **changes}).encode("utf8")
-    path = copy_of(saved, tmp_path, parser_json=changes)
-    fails(unharmed, path)
-    parts = {file.name: file.read_bytes() for file in path.iterdir()}
-    (path / CHECKSUMS).write_bytes(checksums(parts))
-    fails(unharmed, path, message)
+        changes = json.dumps({**json.loads(parts["parser.json"]), **changes}).encode("utf8")
+    parts["parser.json"] = changes
+    fails(unharmed, srsly.msgpack_dumps(parts))
+    seal(parts)
+    fails(unharmed, srsly.msgpack_dumps(parts), message)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +277,15 @@ def test_a_reference_to_another_layer(trained: Language, unharmed: Any) -> None:
     for parser, change in ((unharmed, exchanged), (parser_of(trained), surplus)):
         fails(unharmed, altered(parser, model=change), "its layers have other names")
     assert "surplus" not in unharmed.model.ref_names
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers(unharmed: Any, value: float) -> None:
+    def change(content: Any) -> None:
+        content["params"][0]["move_b"] = content["params"][0]["move_b"] * value
+
+    message = "weights move_b of the layer state_scorer are infinite"
+    fails(unharmed, altered(unharmed, model=change), message)
 
 
 def test_a_vocabulary_that_is_none(trained: Language, unharmed: Any) -> None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Iterable
+import pickle
 from typing import Any
 
 import numpy
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import LayerNorm, NumpyOps
 
 from spacy_nmparse.layers.ops import FastOps, norm_forward
-from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.fast_blas import nodes, use_fast_blas
-from tests.pipe.common import LISTENER, TOK2VEC, TREES, gold_doc, model_config
+from tests.pipe.common import (
+    LISTENER,
+    NM,
+    TREES,
+    listening_pipeline,
+    make_examples,
+    model_config,
+    tagged,
+    tree,
+)
 
 SWITCH = {"@callbacks": "spacy_nmparse.fast_blas.v1"}
 
@@ -25,24 +31,14 @@ TEXTS = [words for words, _, _ in TREES] * 4
 
 
 def make_pipeline() -> Language:
-    """spaCy's tok2vec and tagger, and a parser that shares the vectors; not trained."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    """A tagger and a parser that share a tok2vec; not trained."""
+    nlp = listening_pipeline(NM, **model_config())
     nlp.add_pipe("tagger", config={"model": {"tok2vec": LISTENER}})
-    nlp.add_pipe("nm_parser", name="parser", config={"model": model_config(tok2vec=LISTENER)})
     return nlp
 
 
 def examples(nlp: Language) -> list[Example]:
-    golds = [gold_doc(nlp.vocab, [tree]) for tree in range(len(TREES))]
-    for gold in golds:
-        for token in gold:
-            token.tag_ = "XY"[token.i % 2]
-    return [Example(same_tokens(gold), gold) for gold in golds]
-
-
-def trees(docs: Iterable[Doc]) -> list[list[tuple[int, str]]]:
-    return [[(t.head.i, t.dep_) for t in doc] for doc in docs]
+    return [tagged(example) for example in make_examples(nlp.vocab)]
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +51,15 @@ def plain() -> Language:
 
 
 def switched(plain: Language) -> Language:
-    nlp = spacy.blank("en").from_config(plain.config).from_bytes(plain.to_bytes())
+    nlp = spacy.blank("xx").from_config(plain.config).from_bytes(plain.to_bytes())
     return use_fast_blas(nlp)
 
 
 def test_every_layer_has_it(
     plain: Language, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And it is used: the trees are the same, and the vectors nearly. In a config, it stays."""
+    """And it is used: the trees are the same, and the vectors nearly. In a config, and where
+    workers unpickle a pipeline, it stays."""
     seen: list[Any] = []
     gemm = FastOps.gemm
     monkeypatch.setattr(
@@ -75,7 +72,8 @@ def test_every_layer_has_it(
     plain.to_disk(tmp_path / "plain")
     named = spacy.load(tmp_path / "plain", config={"nlp": {"after_pipeline_creation": SWITCH}})
     named.to_disk(tmp_path / "fast")
-    for nlp in (switched(plain), named, spacy.load(tmp_path / "fast")):
+    unpickled = pickle.loads(pickle.dumps(switched(plain)))
+    for nlp in (switched(plain), unpickled, named, spacy.load(tmp_path / "fast")):
         names = {node.name for node in nodes(nlp)}
         assert names >= {"maxout", "layernorm", "softmax", "state_scorer"}
         assert all(type(node.ops) is FastOps for node in nodes(nlp))
@@ -84,7 +82,7 @@ def test_every_layer_has_it(
         seen.clear()
         found = list(nlp.pipe(TEXTS))
         assert len(seen) >= 3  # embedding and convolution of tok2vec, softmax of the tagger
-        assert trees(found) == trees(expected)
+        assert list(map(tree, found)) == list(map(tree, expected))
         for one, other in zip(expected, found, strict=True):
             numpy.testing.assert_allclose(one.tensor, other.tensor, atol=1e-4)
             assert [token.tag_ for token in one] == [token.tag_ for token in other]
@@ -119,40 +117,3 @@ def test_training_is_the_same_up_to_rounding() -> None:
     for before, after in zip(*losses, strict=True):
         assert before == pytest.approx(after, rel=1e-3)
     assert losses[0][0]["parser"] != losses[0][2]["parser"]
-
-
-class Witness:
-    """A component that notes with each document what the parser's process computes with."""
-
-    def __init__(self, parser: Any) -> None:
-        self.parser = parser
-
-    def __call__(self, doc: Doc) -> Doc:
-        ops = {type(node.ops).__name__ for node in self.parser.model.walk()}
-        doc.user_data["ops"] = sorted(ops)
-        doc.user_data["process"] = multiprocessing.current_process().name
-        return doc
-
-
-# Without annotations: they would be strings here, which spaCy 3.8.7 does not understand.
-@Language.factory("fast_blas_witness")
-def make_witness(nlp, name):  # type: ignore[no-untyped-def]
-    return Witness(nlp.get_pipe("parser"))
-
-
-METHODS = multiprocessing.get_all_start_methods()
-
-
-@pytest.mark.parametrize(
-    "method", [METHODS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in METHODS[1:])]
-)
-def test_processes(plain: Language, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers have the same ops, whether they are forked or start afresh."""
-    nlp = switched(plain)
-    nlp.add_pipe("fast_blas_witness")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=6))
-    for doc in docs:
-        assert doc.user_data["ops"] == ["FastOps"]
-        assert doc.user_data["process"] != "MainProcess"
-    assert trees(docs) == trees(plain.pipe(TEXTS))

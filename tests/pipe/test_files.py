@@ -1,14 +1,22 @@
-"""Outputs: what was there stays where writing fails or is cut short, and what is not ours."""
+"""Outputs: what was there stays where writing fails or is cut short, and what is not ours.
+
+``NMPARSE_KILLS=100 python -m pytest tests/pipe/test_files.py -k killed`` kills a training as often.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import itertools
+import multiprocessing
 import os
+import random
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +25,10 @@ from typing import Any
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_before_to_disk_callback
+from spacy.training.loop import train as spacy_train
 from spacy.util import registry
 
 from spacy_nmparse.pipe import files, workplace
@@ -30,15 +41,8 @@ from spacy_nmparse.pipe.files import (
     write_files,
 )
 from spacy_nmparse.pipe.saving import FILES
-from tests.pipe.common import (
-    LISTENER,
-    make_nlp,
-    model_config,
-    noted_failures,
-    parser_of,
-    random_parser,
-    tree,
-)
+from tests.pipe.common import NM, make_examples, parser_of, random_parser, tree
+from tests.pipe.test_pipeline import config_of
 
 
 @pytest.fixture(scope="module")
@@ -93,22 +97,6 @@ def test_a_full_disk(two: tuple[Language, Language], tmp_path: Path, share: floa
     safe_to_disk(new, pipeline)
     assert (folder / "model").read_bytes() == (pipeline / "nm_parser" / "model").read_bytes()
     assert tree(spacy.load(pipeline)(TEXT)) == tree(new(TEXT))
-
-
-def test_a_component_that_cannot_be_saved(
-    two: tuple[Language, Language], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    safe_to_disk(two[0], tmp_path / "pipeline")
-    before = content(tmp_path)
-
-    def fails(*args: Any, **kwargs: Any) -> None:
-        raise RuntimeError("no")
-
-    monkeypatch.setattr(parser_of(two[0]), "to_disk", fails)
-    with pytest.raises(RuntimeError, match="no"):
-        safe_to_disk(two[0], tmp_path / "pipeline")
-    assert content(tmp_path) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["pipeline"]
 
 
 # Folders
@@ -296,28 +284,6 @@ def test_the_callback(two: tuple[Language, Language], tmp_path: Path) -> None:
     assert not (tmp_path / "safe" / "nm_parser").exists()
 
 
-# A document that fails in a batch
-
-
-@pytest.mark.parametrize("n", [1, 9])
-@pytest.mark.parametrize("recurrent_width", [0, 4])
-def test_vectors_of_other_tokens(n: int, recurrent_width: int) -> None:
-    """A component behind tok2vec that merges or splits tokens: too many vectors, or too few."""
-    tok2vec = {**LISTENER, "upstream": "*"}
-    nlp = make_nlp(model=model_config(recurrent_width=recurrent_width, tok2vec=tok2vec))
-    parser = parser_of(nlp)
-    for label in parser_of(random_parser(0)).labels:
-        parser.add_label(label)
-    parser.model.initialize()
-    docs = [nlp.make_doc(text) for text in (TEXT, "one two three", TEXT)]
-    for i, doc in enumerate(docs):
-        doc.tensor = parser.model.ops.xp.ones((n if i == 1 else len(doc), 32), dtype="float32")
-    failed = noted_failures(nlp)
-    assert list(parser.pipe(docs)) == [docs[0], docs[2]]
-    assert tree(docs[2]) == tree(docs[0])
-    assert f"3 tokens, but {n} token vectors" in failed[0][2] and len(failed) == 1
-
-
 # Names and links that lead elsewhere
 
 
@@ -496,3 +462,71 @@ def test_signals_leave_nothing_half_written(tmp_path: Path, name: str) -> None:
         write_files({tmp_path / "file": b"whole"})
     assert content(tmp_path) == {"file": b"whole", "other": b""}
     assert len(list(tmp_path.iterdir())) == 2
+
+
+# A training that is killed while it saves
+
+
+def make_pipeline(folder: Path) -> Language:
+    """Ready to be trained by spaCy's loop, with a checkpoint after each update."""
+    corpus = str(folder / "corpus.spacy")
+    examples = make_examples(spacy.blank("xx").vocab)
+    DocBin(docs=[example.reference for example in examples]).to_disk(corpus)
+    config = config_of(NM)
+    config["corpora"]["train"]["path"] = config["corpora"]["dev"]["path"] = corpus
+    config["training"] |= {"max_steps": 0, "patience": 0, "max_epochs": -1, "eval_frequency": 1}
+    config["training"] |= {"train_corpus": "corpora.train", "dev_corpus": "corpora.dev"}
+    return init_nlp(spacy.util.load_model_from_config(config, auto_fill=True).config)
+
+
+def digest(nlp: Language) -> str:
+    """Of the weights of all components."""
+    whole = hashlib.sha256()
+    for name, pipe in nlp.pipeline:
+        whole.update(name.encode())
+        whole.update(pipe.model.to_bytes())
+    return whole.hexdigest()
+
+
+def train_and_kill(nlp: Language, out: Path, seconds: float) -> set[str]:
+    """Train in another process, kill it; the digests of all that it saved, or began to."""
+    log = out / "digests"
+    log.touch()
+
+    def before_to_disk(saved: Language) -> Language:
+        with log.open("a") as file:
+            file.write(digest(saved) + "\n")
+        return make_safe(saved)
+
+    def work() -> None:
+        training = nlp.config["training"]
+        training["before_to_disk"] = {"@callbacks": "tests.before_to_disk"}
+        spacy.registry.callbacks.register("tests.before_to_disk", func=lambda: before_to_disk)
+        training["logger"] = {"@loggers": "tests.silent"}
+        silent = (lambda info: None, lambda: None)
+        spacy.registry.loggers.register("tests.silent", func=lambda: lambda *streams: silent)
+        spacy_train(nlp, out, stdout=io.StringIO(), stderr=io.StringIO())
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    while len(log.read_text().splitlines()) < 2:  # the first one is complete
+        time.sleep(0.01)
+        assert process.is_alive(), "The training ended by itself."
+    time.sleep(seconds)
+    process.kill()
+    process.join()
+    return set(log.read_text().splitlines())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by SIGKILL")
+def test_killed_training(tmp_path: Path) -> None:
+    """spaCy's own loop, with a checkpoint after each update."""
+    rng = random.Random(0)
+    nlp = make_pipeline(tmp_path)
+    for number in range(int(os.environ.get("NMPARSE_KILLS", 3))):
+        out = tmp_path / str(number)
+        out.mkdir()
+        digests = train_and_kill(nlp, out, rng.uniform(0, 1))
+        left = spacy.load(out / "model-last")
+        left("She saw the cat . A hearing is scheduled on the issue today")
+        assert digest(left) in digests  # not parts of two checkpoints

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
-from itertools import pairwise, product
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy
@@ -21,6 +21,7 @@ from spacy_nmparse.scorers.shared import ScorerInput
 from spacy_nmparse.search import beam, greedy
 from spacy_nmparse.systems import Gold
 from spacy_nmparse.systems.projective import is_projective
+from tests.naive import trees as naive
 from tests.pipe.common import (
     NL,
     NM,
@@ -93,20 +94,19 @@ def test_heads_and_labels_are_kept_whatever_they_are(name: str, width: int) -> N
         assert [sent.start for sent in doc.sents] == begins
 
 
-def all_trees(n: int) -> list[tuple[int, ...]]:
-    """Heads of all trees of n words with one root."""
-
-    def is_tree(heads: Sequence[int]) -> bool:
-        above = list(range(n))
-        for _ in heads:
-            above = [heads[word] for word in above]
-        roots = {word for word in range(n) if heads[word] == word}
-        return len(roots) == 1 and set(above) == roots
-
-    return [heads for heads in product(range(n), repeat=n) if is_tree(heads)]
-
-
-#: Systems whose arcs are of any length, and whose costs are exact.
+def parts(
+    n: int, presets: Sequence[int] | None = None, projective: bool = False
+) -> list[tuple[int | None, ...]]:
+    """What is left of trees of n words, of one or (by preset starts: 0 leaves it open) of several
+    sentences, when any heads are taken out."""
+    found = set()
+    for heads, _, starts in naive.golds(
+        n, projective=projective, partial=True, one_root=True, segment=presets is not None
+    ):
+        every = zip(starts or (), presets or (), strict=True)
+        if all(preset in (0, 1 if start else -1) for start, preset in list(every)[1:]):
+            found.add(heads)
+    return sorted(found, key=str)
 
 
 # Of those whose arcs are of any length, and whose costs are exact.
@@ -119,11 +119,8 @@ def test_a_search_makes_all_given_arcs(name: str) -> None:
     n_cases = 0
     for n in range(1, 6):
         doc = Doc(nlp.vocab, words=["She", "saw", "the", "cat", "."][:n])
-        trees = all_trees(n)
-        if parser.system.projective:
-            trees = [heads for heads in trees if is_projective(heads)]
         golds = []
-        for part in sorted(parts_of(trees, n), key=str):
+        for part in parts(n, projective=parser.system.projective):
             labels = ["ROOT" if part[w] == w else rng.choice(LABELS[:3]) for w in range(n)]
             golds.append(Gold(part, labels, [word == 0 for word in range(n)]))
         tokens, *_ = parsed_tokens([doc] * len(golds))
@@ -175,29 +172,6 @@ def test_what_is_given_is_sure_and_in_every_tree() -> None:
     assert sure is not None and (sure[:, list(known)] == 1).all() and sure.min() < 1
 
 
-def parts_of(trees: Iterable[tuple[int, ...]], n: int) -> set[tuple[int | None, ...]]:
-    """What is left of trees when any heads are taken out."""
-    return {
-        tuple(head if known else None for head, known in zip(heads, kept, strict=True))
-        for heads in trees
-        for kept in product((False, True), repeat=n)
-    }
-
-
-def all_forests(n: int, presets: Sequence[int]) -> set[tuple[int, ...]]:
-    """Trees of the sentences of n words, wherever they may start."""
-    found = set()
-    for starts in product((False, True), repeat=n - 1):
-        every = zip(starts, presets[1:], strict=True)
-        if all(preset == 0 or start == (preset == 1) for start, preset in every):
-            first = [0, *(word for word in range(1, n) if starts[word - 1]), n]
-            sizes = [last - start for start, last in pairwise(first)]
-            for trees in product(*map(all_trees, sizes)):
-                shifted = zip(first[:-1], trees, strict=True)
-                found.add(tuple(start + head for start, tree in shifted for head in tree))
-    return found
-
-
 def test_faults_are_those_of_no_tree() -> None:
     """There is a fault where no tree has the heads, of up to five words with all preset starts."""
     n_cases = n_faults = 0
@@ -205,10 +179,10 @@ def test_faults_are_those_of_no_tree() -> None:
         for presets in product((0, 1, -1), repeat=n - 1):
             if n == 5 and set(presets) != {-1}:
                 continue
-            parts = parts_of(all_forests(n, (0, *presets)), n)
+            possible = {*parts(n, (0, *presets))}
             for heads in product((None, *range(n)), repeat=n):
                 fault = find_fault(heads, (0, *presets))
-                assert (fault is None) == (heads in parts), (heads, presets)
+                assert (fault is None) == (heads in possible), (heads, presets)
                 assert fault is None or heads[fault.word] is not None
                 n_cases += 1
                 n_faults += fault is not None
@@ -222,7 +196,7 @@ def test_no_part_of_trees_is_refused(name: str) -> None:
     words = ["She", "saw", "the", "cat"]
     docs = []
     for n in range(1, 5):
-        for part in sorted(parts_of(all_forests(n, [0] * n), n), key=str):
+        for part in parts(n, [0] * n):
             heads = [word if head is None else head for word, head in enumerate(part)]
             labels = {None: "", **{word: "obj" for word in range(n)}}
             deps = ["ROOT" if head == w else labels[head] for w, head in enumerate(part)]

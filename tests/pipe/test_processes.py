@@ -95,23 +95,13 @@ def test_documents_as_arrays() -> None:
 
 def check_packed(given: list[Doc]) -> None:
     found = list(unpack(pickle.loads(pickle.dumps(pack(given))), Vocab()))
-    assert [doc.to_json() for doc in found] == [doc.to_json() for doc in given]
     for one, other in zip(found, given, strict=True):
+        assert one.to_json() == other.to_json()
+        parts = [doc.to_bytes(exclude=["strings", "tensor"]) for doc in (one, other)]
+        assert parts[0] == parts[1]
         tensors = [numpy.asarray(doc.tensor) for doc in (one, other)]
         assert tensors[0].dtype == tensors[1].dtype and numpy.array_equal(*tensors)
-        assert one.user_data == other.user_data and one.cats == other.cats
-        assert one.sentiment == other.sentiment
-        assert [token.is_sent_start for token in one] == [token.is_sent_start for token in other]
-        assert [token.norm_ for token in one] == [token.norm_ for token in other]
-        for spans in zip(
-            (*one.ents, *one.spans.get("places", ())),
-            (*other.ents, *other.spans.get("places", ())),
-            strict=True,
-        ):
-            assert len({(s.start, s.end, s.label_, s.kb_id_, s.id_) for s in spans}) == 1
         assert [t.left_edge.i for t in one] == [t.left_edge.i for t in other]
-        for attribute in ("DEP", "TAG", "SENT_START", "ENT_IOB", "LEMMA"):
-            assert one.has_annotation(attribute) == other.has_annotation(attribute)
 
 
 def test_a_killed_process(nlp: Language) -> None:

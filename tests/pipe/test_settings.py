@@ -62,9 +62,13 @@ def test_wrong_options(config: dict[str, Any], message: str) -> None:
 #: The default, another value.
 VALUES: dict[str, tuple[Any, Any]] = {
     "beam_width": (1, 4),
+    "childless_labels": ([], ["det"]),
     "confidence": (False, True),
     "crossing_bias": (0.0, -0.5),
+    "keep_heads": (False, True),
+    "max_sentence": (0, 50),
     "threads": (1, 2),
+    "unique_labels": ([], ["nsubj"]),
     "write_tags": (False, True),
 }
 DEFAULTS, SETTINGS = ({key: pair[i] for key, pair in VALUES.items()} for i in (0, 1))
@@ -90,6 +94,16 @@ def test_settings(factory: str, tmp_path: Path) -> None:
         assert {key: getattr(one.get_pipe(name), key) for key in settings} == settings
     learning: list[Any] = [again.get_pipe(name).learning for name in ("a", "b")]  # type: ignore[attr-defined]
     assert not hasattr(learning[0], "share") and learning[1].share.next() == 0.5
+
+
+@pytest.mark.parametrize("factory", SMALL)
+def test_learning_does_not_look_at_them(factory: str) -> None:
+    weights = []
+    for settings in (DEFAULTS, SETTINGS):
+        nlp = make_nlp(factory=factory, **settings)
+        train(nlp, make_examples(nlp.vocab), steps=3)
+        weights.append(parser_of(nlp).model.to_bytes())
+    assert weights[0] == weights[1]
 
 
 @pytest.mark.parametrize("as_bytes", [False, True])
@@ -125,6 +139,7 @@ def test_settings_that_were_changed(as_bytes: bool, tmp_path: Path) -> None:
         ("beam_width", (0, -1, True, 1.5)),
         ("confidence", ("yes", 1)),
         ("crossing_bias", (float("nan"), float("-inf"), 1e39, 10**400, True, "much", None)),
+        ("max_sentence", (-1, 1.5, True, "8")),
         ("threads", (0, True, 1.5)),
         ("write_tags", ("yes",)),
     ],

@@ -11,7 +11,6 @@ import numpy
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 
 from spacy_nmparse.search import greedy
 from tests.pipe.common import (
@@ -47,26 +46,6 @@ def words_alone_config(factory: str) -> dict[str, Any]:
 SPACES = (" ", "\n", "\n\n", "\t", " ", " ")
 
 
-@pytest.mark.parametrize(
-    ("words", "heads"),
-    [
-        *((["Sleep", "\n", "!"], [0, 0, 0]), (["\n", "Sleep", "!"], [1, 1, 1])),
-        (["\n", " ", "Sleep", "!"], [2, 2, 2, 2]),
-        *((["Sleep", "!", " "], [0, 0, 1]), (["Sleep", "!", " ", "\n"], [0, 0, 1, 1])),
-        (["Sleep", " ", "\n", "!", " "], [0, 0, 0, 0, 3]),
-        *((["\n"], [0]), (["\n", " ", "\t"], [0, 0, 0]), ([" ", "Yes", " "], [1, 1, 1])),
-        *((["Yes"], [0]), ([], [])),
-    ],
-)
-def test_where_spaces_go(words_alone: Language, words: list[str], heads: list[int]) -> None:
-    doc = words_alone.get_pipe("nm_parser")(Doc(words_alone.vocab, words=words))
-    assert [token.head.i for token in doc] == heads
-    for token in doc:
-        if token.is_space:
-            assert token.dep_ == ("ROOT" if token.head.i == token.i else "dep")
-    assert_sound(doc)
-
-
 @pytest.mark.parametrize("factory", [NM, NL])
 def test_spaces_do_not_change_the_parse(factory: str) -> None:
     """The parser looks at words only."""
@@ -100,16 +79,10 @@ def test_all_short_documents_of_words_and_spaces(factory: str) -> None:
         assert_sound(doc)
 
 
-def test_training_with_empty_documents_and_spaces() -> None:
-    """And with spaces on one side of an example alone."""
+def test_nothing_is_learned_from_documents_without_words() -> None:
     nlp = make_nlp()
     empty = [make_example(Doc(nlp.vocab, words=words)) for words in ([], [" "], ["\n", "\n"])]
-    gold = gold_doc(nlp.vocab, [0])
-    words = ["She", " ", "saw", "the", "\n", "cat", ".", "  "]
-    spaces = [True, False, True, True, False, True, False, False]
-    spaced = Doc(nlp.vocab, words=words, spaces=spaces)
-    examples = [*empty * 7, *make_examples(nlp.vocab), Example(spaced, gold)]
-    learn(nlp, examples)
+    learn(nlp, [*empty * 7, *make_examples(nlp.vocab)])
     parser = parser_of(nlp)
     before = parser.to_bytes()
     sgd = nlp.create_optimizer()
@@ -117,41 +90,6 @@ def test_training_with_empty_documents_and_spaces() -> None:
         assert parser.update(batch, sgd=sgd) == {"nm_parser": 0.0}
         assert parser.rehearse(batch, sgd=sgd) == {"nm_parser": 0.0}
     assert parser.to_bytes() == before
-    for example in examples:
-        assert_sound(nlp(bare(example.reference)))
-    assert [t.dep_ for t in nlp(bare(spaced)) if not t.is_space] == [t.dep_ for t in gold]
-    heads, deps = [2, 0, 2, 4, 2, 2], ["nsubj", "dep", "ROOT", "det", "obj", "punct"]
-    words, spaces = ["She", "  ", "saw", "the", "cat", "."], [True, False, True, True, True, False]
-    back = Doc(nlp.vocab, words=words, spaces=spaces, heads=heads, deps=deps)
-    nlp.update([Example(bare(gold), back)], sgd=nlp.create_optimizer())
-
-
-@pytest.mark.parametrize(
-    ("words", "heads", "deps", "starts"),
-    [
-        # what stands on a space is unknown
-        ("\n|Sleep| |!|\n", [0, 0, 1, 2, 3], "ROOT obj dep punct dep", None),
-        # spaces that are well attached
-        ("\n|Sleep| |!|\n|Yes", [1, 1, 1, 1, 3, 5], "dep ROOT dep punct dep ROOT", [0, 5]),
-        # a start on a space is that of the next word
-        (
-            *("Sleep|!|\n|\n|Yes|Sleep|!", [0, 0, 4, 4, 4, 5, 5]),
-            *("ROOT punct dep dep ROOT ROOT punct", [0, 4, 5]),
-        ),
-    ],
-)
-def test_spaces_in_gold_trees(
-    words: str, heads: list[int], deps: str, starts: list[int] | None
-) -> None:
-    nlp = make_nlp()
-    gold = Doc(nlp.vocab, words=words.split("|"), heads=heads, deps=deps.split())
-    learn(nlp, [make_example(gold), *make_examples(nlp.vocab, [[0]])])
-    doc = nlp(bare(gold))
-    assert_sound(doc)
-    if starts is not None:
-        assert [t.i for t in doc if t.is_sent_start] == starts
-        found, known = ([t for t in tree(one) if t[0].strip()] for one in (doc, gold))
-        assert [t[:3] for t in found] == [t[:3] for t in known]
 
 
 def list_parser(seed: int, model: dict[str, Any], **options: Any) -> Language:

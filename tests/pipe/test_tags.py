@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,21 +89,29 @@ def test_attributes_and_values() -> None:
     assert (found.attributes, found.readings) == ({}, None)
 
 
-def test_gold_values() -> None:
-    """Those of features that no word may lack are unknown where they were not collected."""
-    tags = TagSet({"Case": ["", "Nom"], "Number": ["", "Sing"], "POS": ["NOUN", "VERB"]})
+def test_gold_values_and_readings() -> None:
+    """Values of features that no word may lack are unknown where they were not collected. The
+    second and third word have readings that are not known, the fourth has none."""
+    values = {"Case": ["", "Nom"], "Number": ["", "Sing"], "POS": ["NOUN", "VERB"]}
+    triples = [["NOUN", "", "Case=Nom|Number=Sing"], ["VERB", "", "_"], ["NOUN", "", ""]]
     doc = Doc(Vocab(), words=["a", "b", "c", "d", "e"], pos=["NOUN", "VERB", "ADJ", "", "NOUN"])
     for i, morph in enumerate(("Case=Nom|Number=Sing", "Number=Plur", "Gender=Fem", "")):
         doc[i].set_morph(morph)
     example = make_example(doc)
-    assert tags.gold([example], [words_of(example)]).values.dtype == "int32"
-    assert values_of(tags, example) == [
+    gold = TagSet(values, triples).gold([example], [words_of(example)])
+    assert gold.values.dtype == gold.readings.dtype == "int32"
+    assert gold.values.tolist() == [
         [1, 1, 0],
         [0, UNKNOWN, 1],
         [0, 0, UNKNOWN],
         [0, 0, UNKNOWN],
         [UNKNOWN, UNKNOWN, 0],
     ]
+    assert gold.readings.tolist() == [0, UNKNOWN, UNKNOWN, UNKNOWN, 2]
+    doc[1].set_morph("")
+    gold = TagSet(values, triples).gold([make_example(doc)], [words_of(example)])
+    assert gold.readings.tolist() == [0, 1, UNKNOWN, UNKNOWN, 2]
+    assert gold.table.tolist() == [[0, 1, 0, 1, 1, 0], [1, 0, 1, 0, 0, 1], [0, 0, 0, 0, 1, 0]]
     doc = Doc(Vocab(), words=["a", "b"], morphs=["Case=Nom", "Number=Sing"])
     assert values_of(TagSet({"Case": ["Acc", "Nom"]}), make_example(doc)) == [[1], [UNKNOWN]]
 
@@ -112,28 +119,12 @@ def test_gold_values() -> None:
 def test_gold_values_of_misaligned_tokens_and_spaces() -> None:
     vocab = spacy.blank("xx").vocab
     tags = TagSet({"POS": ["NOUN", "VERB"]})
-    words, spaces = ["can", "not", "\n", "go", "homeward"], [False, False, False, True, False]
     pos = ["NOUN", "NOUN", "SPACE", "VERB", "NOUN"]
-    gold = Doc(vocab, words=words, spaces=spaces, pos=pos)
-    words = ["cannot", "\n", "go", "home", "ward"]
-    example = Example(Doc(vocab, words=words, spaces=[False, False, True, False, False]), gold)
+    gold = Doc(vocab, words=["can", "not", "\n", "go", "homeward"], pos=pos)
+    example = Example(Doc(vocab, words=["cannot", "\n", "go", "home", "ward"]), gold)
     assert values_of(tags, example) == [[0], [1], [0], [0]]
     gold[1].pos_ = "VERB"  # two tokens of one word that differ
     assert values_of(tags, example) == [[UNKNOWN], [1], [0], [0]]
-
-
-def test_gold_readings() -> None:
-    """The third word has a reading that is not known, the fourth has none."""
-    attributes = {"Case": ["", "Nom"], "POS": ["NOUN", "VERB"]}
-    triples = [["NOUN", "", "Case=Nom"], ["VERB", "", "_"], ["NOUN", "", ""]]
-    doc = Doc(Vocab(), words=["a", "b", "c", "d", "e"], pos=["NOUN", "VERB", "ADJ", "", "NOUN"])
-    doc[0].set_morph("Case=Nom")
-    doc[1].set_morph("")
-    example = make_example(doc)
-    gold = TagSet(attributes, triples).gold([example], [words_of(example)])
-    assert gold.readings.dtype == "int32"
-    assert gold.readings.tolist() == [0, 1, UNKNOWN, UNKNOWN, 2]
-    assert gold.table.tolist() == [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -198,19 +189,6 @@ def test_without_a_weight_there_is_no_layer(factory: str) -> None:
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_untagged_examples_train_as_without_the_layer(factory: str) -> None:
-    weights = []
-    for weight in (0.0, 1.0):
-        model = {**SMALL[factory]["model"], "tag_weight": weight}
-        nlp = make_nlp(factory=factory, model=model)
-        examples = make_examples(nlp.vocab)
-        nlp.initialize(lambda examples=examples: examples)
-        train(nlp, examples, steps=3)
-        weights.append(parser_of(nlp).model.get_param("word_W"))
-    assert numpy.array_equal(*weights)
-
-
-@pytest.mark.parametrize("factory", FACTORIES)
 def test_saved_parsers_go_on_learning(factory: str, tmp_path: Path) -> None:
     nlp, examples = tagged_nlp(factory)
     train(nlp, examples, steps=3)
@@ -247,16 +225,6 @@ def test_labels_bring_the_tags() -> None:
     nlp.initialize(lambda: examples)
     assert parser_of(nlp).label_data["tags"]["TAG"] == ["A", "B", "C"]
     nlp.update(examples)
-
-
-def test_a_model_of_other_tags_is_not_loaded() -> None:
-    parser, other = (parser_of(tagged_nlp("nm_parser")[0]) for _ in range(2))
-    data, before = parser.to_bytes(), other.to_bytes()
-    parser._learned = replace(parser._learned, tags=TagSet({"POS": ["NOUN", "VERB", "X"]}))
-    with pytest.raises(ValueError, match="tags of sizes"):
-        other.from_bytes(parser.to_bytes())
-    assert other.to_bytes() == before
-    other.from_bytes(data)
 
 
 # Written tags

@@ -27,7 +27,6 @@ from tests.pipe.common import (
     gold_of,
     learn,
     listening_pipeline,
-    make_example,
     make_examples,
     make_nlp,
     model_config,
@@ -42,7 +41,6 @@ from tests.pipe.common import (
     tree,
 )
 
-FACTORIES = (NM, NL)
 #: Without losses other than that of moves and labels.
 PLAIN: dict[str, Any] = {
     NL: {"model": arc_model_config(tree_weight=0.0, n_pairs=0), "oracle": "static", "explore": 0.0},
@@ -126,39 +124,8 @@ def test_loss(factory: str) -> None:
     assert max(expected) > 5
 
 
-def chain(gold: Doc) -> Doc:
-    """Another tree of the same words: each is the head of the one before it."""
-    last = len(gold) - 1
-    heads = [min(i + 1, last) for i in range(len(gold))]
-    deps = ["obj"] * last + ["ROOT"]
-    return Doc(gold.vocab, words=[token.text for token in gold], heads=heads, deps=deps)
-
-
-@pytest.mark.parametrize("factory", FACTORIES)
-def test_a_pupil_becomes_like_its_teacher(factory: str, tmp_path: Path) -> None:
-    """By the teacher's choices alone, which are not those of the gold trees."""
-    # Where REDUCE makes an arc, the label must be its own: what a push notes is not learned.
-    system = {"@misc": "spacy_nmparse.ArcEager.v1", "labelled_reduce": True}
-    # Arcs are ranked as in the gold trees: all must be looked at.
-    model = arc_model_config(tree_weight=0.0, n_pairs=0)
-    config = {NM: {"system": system}, NL: {"model": model}}.get(factory, {})
-    teacher, examples, sgd = ready([[0], [1], [4], [2], [3]], factory=factory, **config)
-    teacher.initialize(lambda: make_examples(teacher.vocab))
-    golds = [example.reference for example in examples]
-    chains = [chain(gold) for gold in golds]
-    learn(teacher, [make_example(one) for one in chains], sgd=sgd)
-    wanted = parsed(teacher, golds)
-    assert wanted == [tree(one) for one in chains]
-    assert all(said != tree(gold) for said, gold in zip(wanted, golds, strict=True))
-    pupil = make_nlp(factory=factory, **config)
-    parser = taught(pupil, path_of(teacher, tmp_path / "teacher"), 1.0)
-    imitate(pupil, examples)
-    assert parsed(pupil, golds) == wanted
-    assert parser._teachers.weight == 1.0
-
-
 def test_what_is_not_annotated_is_learned_from_the_teacher(tmp_path: Path) -> None:
-    """How long that takes depends on the processor's rounding."""
+    """By its choices alone, of moves and labels. How long that takes depends on rounding."""
     teacher = overfitted(factory=NL)
     path = path_of(teacher, tmp_path)
     golds = [example.reference for example in make_examples(teacher.vocab)]

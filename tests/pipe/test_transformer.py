@@ -57,10 +57,26 @@ def make(nlp: Language, heads: list[int] | None) -> Doc:
     return Doc(nlp.vocab, words=WORDS, heads=heads, deps=labels, lemmas=heads and [*WORDS])
 
 
+def examples_of(nlp: Language) -> list[Example]:
+    return [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
+
+
+def started(config: Config) -> Language:
+    nlp = load_model_from_config(config, auto_fill=True)
+    nlp.initialize(lambda: examples_of(nlp))
+    return nlp
+
+
 @pytest.fixture
-def nlp(tmp_path: Path) -> Language:
+def config(tmp_path: Path) -> Config:
     pytest.importorskip("spacy_curated_transformers", reason=f"needs the package {PACKAGE}")
-    return load_model_from_config(tiny(tmp_path), auto_fill=True)
+    return tiny(tmp_path)
+
+
+@pytest.fixture
+def nlp(config: Config) -> Language:
+    """A pipeline that is initialized."""
+    return started(config)
 
 
 def weights(nlp: Language) -> dict[str, Any]:
@@ -69,28 +85,44 @@ def weights(nlp: Language) -> dict[str, Any]:
     return {key: value.clone().numpy() for key, value in module.state_dict().items()}
 
 
-def test_trains_and_is_read_back(nlp: Language, tmp_path: Path) -> None:
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    nlp.initialize(lambda: examples)
+def heads_of(nlp: Language) -> list[int]:
+    return [token.head.i for token in nlp(make(nlp, None))]
+
+
+@pytest.mark.parametrize("affixes", [False, True])
+def test_trains_and_is_read_back(config: Config, tmp_path: Path, affixes: bool) -> None:
+    """Alone, and beside an embedding of affixes, which learns too."""
+    if affixes:
+        model = config["components"]["parser"]["model"]
+        words = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 8}
+        both = {"transformer": model["tok2vec"], "words": words}
+        model["tok2vec"] = {"@layers": "concatenate.v1", "*": both}
+    nlp = started(config)
+    parser: Any = nlp.get_pipe("parser")
+    embeds = [node for node in parser.model.walk() if node.name == "nmparse_affix_embed"]
+    assert len(embeds) == affixes
+    parameters = [array.copy() for embed in embeds for array in all_parameters(embed)]
     before = weights(nlp)
     optimizer = Adam(0.01)
     losses: list[float] = []
     for _ in range(10):
         found: dict[str, float] = {}
-        nlp.update(examples, sgd=optimizer, losses=found)
+        nlp.update(examples_of(nlp), sgd=optimizer, losses=found)
         losses.append(found["parser"])
     assert 0 < losses[-1] < losses[0]
     for key, value in weights(nlp).items():
         # the parser's loss trains the transformer
         assert "word_embeddings" not in key or not np.array_equal(value, before[key])
+    after = [array for embed in embeds for array in all_parameters(embed)]
+    assert not affixes or not all(map(np.array_equal, parameters, after))
 
     doc = nlp(make(nlp, None))
     assert sum(token.head.i == token.i for token in doc) == len(list(doc.sents))
     nlp.to_disk(tmp_path / "model")
     again = spacy.load(tmp_path / "model")
-    parsed = again(make(again, None))
-    assert [token.head.i for token in parsed] == [token.head.i for token in doc]
-    assert [token.dep_ for token in parsed] == [token.dep_ for token in doc]
+    assert [(t.head.i, t.dep_) for t in again(make(again, None))] == [
+        (t.head.i, t.dep_) for t in doc
+    ]
 
 
 def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
@@ -108,56 +140,48 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     assert loaders["encoder_loader"]["name"] == loaders["piecer_loader"]["name"]
 
 
-def test_its_parser_takes_another_one_s_place(nlp: Language, tmp_path: Path) -> None:
+def test_its_parser_takes_another_one_s_place(
+    nlp: Language, config: Config, tmp_path: Path
+) -> None:
     """With a transformer of its own: the pipeline's transformer, and what it says, stay."""
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    nlp.initialize(lambda: examples)
-    nlp.update(examples)
-    nlp(make(nlp, None))
+    nlp.update(examples_of(nlp))
+    expected = heads_of(nlp)
     noted: Any = nlp.get_pipe("parser")
     assert noted._fingerprint._noted[0].shape == (len(WORDS), 16)
     nlp.to_disk(tmp_path / "source")
-    target = load_model_from_config(tiny(tmp_path), auto_fill=True)
-    target.initialize(lambda: examples)
+    target = started(config)
     before = target(make(target, None))
     replace_parser(target, spacy.load(tmp_path / "source"), "parser")
     target.to_disk(tmp_path / "target")
-    expected = nlp(make(nlp, None))
     for one in (target, spacy.load(tmp_path / "target")):
         doc = one(make(one, None))
-        assert [token.head.i for token in doc] == [token.head.i for token in expected]
+        assert [token.head.i for token in doc] == expected
         found, wanted = (d._.trf_data.last_hidden_layer_state.dataXd for d in (doc, before))
         assert np.array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("how", ["disable", "exclude"])
 def test_without_its_transformer(nlp: Language, tmp_path: Path, how: str) -> None:
-    nlp.initialize(lambda: [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS])
     nlp.to_disk(tmp_path / "model")
     alone = spacy.load(tmp_path / "model", **{how: ["transformer"]})  # type: ignore[arg-type]
     with pytest.warns(UserWarning, match="'parser' shares .* transformer .* not processed"):
         alone(make(alone, None))
 
 
-def test_a_transformer_that_is_not_trained(nlp: Language, tmp_path: Path) -> None:
+def test_a_transformer_that_is_not_trained(nlp: Language, config: Config) -> None:
     """In its own block; spaCy's frozen_components leave its listeners without vectors."""
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    sgd = nlp.initialize(lambda: examples)
     error = pytest.raises(ValueError, match=r"'parser' cannot be trained.* frozen = true")
     with nlp.select_pipes(disable=["transformer"]), error:
-        nlp.update(examples, sgd=sgd)
-    config = tiny(tmp_path)
+        nlp.update(examples_of(nlp), sgd=Adam(0.01))
     config["components"]["transformer"]["frozen"] = True
-    nlp = load_model_from_config(config, auto_fill=True)
-    sgd = nlp.initialize(lambda: examples)
+    nlp = started(config)
     before = weights(nlp)
-    nlp.update([Example(make(nlp, None), make(nlp, heads)) for heads in HEADS], sgd=sgd)
+    nlp.update(examples_of(nlp), sgd=Adam(0.01))
     assert all(np.array_equal(value, before[key]) for key, value in weights(nlp).items())
 
 
 def test_a_transformer_of_its_own_is_not_listened_to(nlp: Language) -> None:
     """Its vectors are those that the parser was trained on: none are kept for comparison."""
-    nlp.initialize(lambda: [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS])
     nlp.replace_listeners("transformer", "parser", ["model.tok2vec"])
     parser: Any = nlp.get_pipe("parser").from_bytes(nlp.get_pipe("parser").to_bytes())  # type: ignore[attr-defined]
     nlp(make(nlp, None))
@@ -265,29 +289,26 @@ def test_a_folder_is_trained_as_written(bert: Path, tmp_path: Path) -> None:
     assert nlp.pipe_names == ["transformer", "parser", "ud_lemmatizer", "multiword_tokens"]
     transformer: Any = nlp.get_pipe("transformer")
     assert transformer.listening_components == ["parser", "ud_lemmatizer"]
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    nlp.initialize(lambda: examples)
+    nlp.initialize(lambda: examples_of(nlp))
     pieces = transformer.model.get_ref("piece_encoder").attrs["wordpiece_processor"]
     assert pieces.to_list()[: len(PIECES)] == list(PIECES)
     before = weights(nlp)
     optimizer = Adam(0.01)
     for _ in range(4):  # the parser's first updates have no gradient for it
         losses: dict[str, float] = {}
-        nlp.update(examples, sgd=optimizer, losses=losses)
+        nlp.update(examples_of(nlp), sgd=optimizer, losses=losses)
     assert losses["transformer"] > 0
     assert any(not np.array_equal(value, before[key]) for key, value in weights(nlp).items())
 
 
 def test_outputs_of_a_frozen_transformer_are_kept(
-    nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Training and evaluating run it once for each document; outputs are the same, in so much
     memory at most, and only until other weights are loaded."""
-    config = tiny(tmp_path)
     config["components"]["transformer"]["frozen"] = True
-    nlp = load_model_from_config(config, auto_fill=True)
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    sgd = nlp.initialize(lambda: examples)
+    nlp = started(config)
+    examples = examples_of(nlp)
     transformer: Any = nlp.get_pipe("transformer")
     other = Doc(nlp.vocab, words=["gh", "ab"])
     docs = [make(nlp, None), other, Doc(nlp.vocab)]
@@ -298,7 +319,7 @@ def test_outputs_of_a_frozen_transformer_are_kept(
         type(transformer.model), "predict", lambda self, X: runs.append(len(X)) or run(X)
     )
     for _ in range(3):
-        transformer.update(examples, sgd=sgd)
+        transformer.update(examples, sgd=Adam(0.01))
         found = transformer.predict(docs).last_hidden_layer_states
     assert runs == [1, 2]  # both examples have the same words
     for one, kept in zip(expected, found, strict=True):
@@ -314,38 +335,9 @@ def test_outputs_of_a_frozen_transformer_are_kept(
     assert runs[4:] == [1, 1]
 
 
-def test_affixes_beside_the_transformer(nlp: Language, tmp_path: Path) -> None:
-    """Both learn; the model is read back."""
-    config = tiny(tmp_path)
-    model = config["components"]["parser"]["model"]
-    words = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 8}
-    model["tok2vec"] = {
-        "@layers": "concatenate.v1",
-        "*": {"transformer": model["tok2vec"], "words": words},
-    }
-    nlp = load_model_from_config(config, auto_fill=True)
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    nlp.initialize(lambda: examples)
-    before = weights(nlp)
-    parser: Any = nlp.get_pipe("parser")
-    (embed,) = (one for one in parser.model.walk() if one.name == "nmparse_affix_embed")
-    parameters = [array.copy() for array in all_parameters(embed)]
-    optimizer = Adam(0.01)
-    for _ in range(4):
-        nlp.update(examples, sgd=optimizer)
-    pairs = zip(parameters, all_parameters(embed), strict=True)
-    assert any(not np.array_equal(*pair) for pair in pairs)
-    assert any(not np.array_equal(value, before[key]) for key, value in weights(nlp).items())
-    nlp.to_disk(tmp_path / "model")
-    again = spacy.load(tmp_path / "model")
-    expected, found = nlp(make(nlp, None)), again(make(again, None))
-    assert [token.head.i for token in found] == [token.head.i for token in expected]
-
-
 def test_memory_is_given_back(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the transformer is trained, after every tenth update."""
-    examples = [Example(make(nlp, None), make(nlp, heads)) for heads in HEADS]
-    nlp.initialize(lambda: examples)
+    examples = examples_of(nlp)
     transformer: Any = nlp.get_pipe("transformer")
     module = sys.modules[type(transformer).__module__]
     module.give_back_memory()
@@ -359,8 +351,7 @@ def test_memory_is_given_back(nlp: Language, monkeypatch: pytest.MonkeyPatch) ->
     assert counts == [2, 2]
 
 
-def test_megabytes_below_0(nlp: Language, tmp_path: Path) -> None:
-    config = tiny(tmp_path)
+def test_megabytes_below_0(config: Config) -> None:
     config["components"]["transformer"]["megabytes"] = -1
     with pytest.raises(ValueError, match="megabytes must be at least 0, got -1"):
         load_model_from_config(config, auto_fill=True)

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy import displacy
-from spacy.matcher import DependencyMatcher
 from spacy.tokens import Doc, DocBin
 
 from spacy_nmparse.pipe.doc_io import fix_edges
@@ -16,20 +14,12 @@ from spacy_nmparse.systems.projective import crossing_arcs, is_projective, lift,
 from tests.naive import trees as naive
 from tests.pipe.common import (
     NL,
-    NM,
-    SMALL,
     SYSTEMS,
     TWO_PLANAR,
     assert_edges,
     assert_sound,
     assert_starts_kept,
-    bare,
     descendants,
-    gold_doc,
-    learn,
-    make_example,
-    make_examples,
-    make_nlp,
     parser_of,
     random_doc,
     random_heads,
@@ -67,30 +57,6 @@ def test_edges_of_random_crossing_trees() -> None:
         assert tree(doc) == before
     assert wrong > 20, "spaCy's own edges have become right: fix_edges is no longer needed"
     assert len(fix_edges(Doc(vocab))) == 0
-
-
-@pytest.mark.parametrize("factory", SMALL)
-def test_overfitting_random_crossing_trees(factory: str) -> None:
-    """Every tree is learned, or what the lifting scheme gives back; and the edges are right."""
-    nlp = make_nlp(factory=factory)
-    rng = random.Random(2)
-    golds = []
-    for k in range(8):  # other words in every tree
-        heads, deps = random_tree(rng, 7 if factory == NL else 6)
-        words = [f"{k}-{i}" for i in range(len(heads))]
-        golds.append(Doc(nlp.vocab, words=words, heads=heads, deps=deps))
-    learn(nlp, [make_example(gold) for gold in golds])
-    crossing = 0
-    for gold in golds:
-        heads, labels = [t.head.i for t in gold], [t.dep_ for t in gold]
-        if factory == NM:
-            heads, labels = lower(*lift(heads, labels))
-        doc = nlp(bare(gold))
-        assert ([t.head.i for t in doc], [t.dep_ for t in doc]) == (heads, labels)
-        assert_sound(doc)
-        assert_edges(doc)
-        crossing += bool(crossing_arcs(heads))
-    assert crossing >= 5
 
 
 # Lifting
@@ -160,33 +126,6 @@ def test_lifting_a_cycle_ends(heads: list[int | None]) -> None:
     assert lift([None, 3, None, None], [None, "a", None, None])[0] == [None, 3, None, None]
     found, _ = lift([0, 1, 0, 1], ["ROOT", "ROOT", "a", "b"])  # 0 - 2 and 1 - 3
     assert is_projective(found) and found[:2] == [0, 1] and found.count(None) >= 1
-
-
-# What uses the trees
-
-
-def test_noun_chunks_and_displacy() -> None:
-    nlp = make_nlp(lang="en")
-    learn(nlp, make_examples(nlp.vocab, [[0, 2]]))
-    doc = nlp(bare(gold_doc(nlp.vocab, [0, 2])))
-    for token in doc:
-        if token.text in ("She", "cat", "hearing", "issue"):
-            token.pos_ = "PRON" if token.text == "She" else "NOUN"
-    chunks = [chunk.text for chunk in doc.noun_chunks]
-    assert chunks == ["She", "A hearing", "the issue"]
-    options = {"collapse_punct": False}
-    for shown in (doc, list(doc.sents)):
-        html = displacy.render(shown, style="dep", jupyter=False, options=options)
-        assert html.count('class="displacy-arc"') == len(doc) - 2
-        assert html.count(">nsubj<") == 2 and ">prep<" in html and ">advmod<" in html
-        assert "||" not in html
-    matcher = DependencyMatcher(nlp.vocab)
-    prep = {"LEFT_ID": "verb", "REL_OP": ">>", "RIGHT_ID": "prep", "RIGHT_ATTRS": {"DEP": "prep"}}
-    matcher.add("x", [[{"RIGHT_ID": "verb", "RIGHT_ATTRS": {"DEP": "ROOT"}}, prep]])
-    assert [ids for _, ids in matcher(doc)] == [[8, 9]]
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[10:12])
-    assert [t.head.i - 5 for t in doc[5:]] == [1, 3, 3, 3, 1, 4, 3]
 
 
 RANDOM: dict[str, dict[str, Any]] = {

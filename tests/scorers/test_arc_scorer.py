@@ -16,18 +16,23 @@ from spacy_nmparse.pipe.doc_io import parsed_tokens
 from spacy_nmparse.scorers.arc_scorer import FEATURES, ArcScorer
 from spacy_nmparse.scorers.features import Features
 from spacy_nmparse.scorers.operations import set_system
-from spacy_nmparse.scorers.shared import ScorerInput
+from spacy_nmparse.scorers.shared import ScorerInput, recurrent_layers
 from spacy_nmparse.search import greedy
 from tests.naive.scorers import FAR, NEAR, NaiveArcParser
 from tests.pipe.common import (
     NL,
     arc_model_config,
+    bare,
+    gold_doc,
+    make_examples,
     make_nlp,
     model_config,
     parser_of,
     random_doc,
     randomize,
     ready,
+    train,
+    tree,
 )
 
 pytestmark = pytest.mark.usefixtures("exact_products")
@@ -86,7 +91,7 @@ def constrained_doc(
     return Doc(parser.vocab, words=words, sent_starts=[rng.choice(kinds) for _ in words])
 
 
-def compare(parser: Any, naive: NaiveArcParser, docs: list[Doc]) -> int:
+def compare(parser: Any, naive: Any, docs: list[Doc]) -> int:
     """Returns how many documents had a decision too close for floats."""
     found = parser.predict(docs)
     tok2vec = parser.model.get_ref("tok2vec").predict(docs)
@@ -163,64 +168,43 @@ def test_words_far_apart(length: int, shift: float) -> None:
         assert naive.completed["again"] > 0
 
 
-def greedy_parse(parser: Any, system: Any, doc: Doc) -> tuple[list[int], list[Any]]:
-    """By another system than the parser's, of as many labels."""
-    set_system(parser.model, system)
-    lengths = numpy.asarray([len(doc)], dtype="int32")
-    scored = parser.model.predict(ScorerInput([doc], None, lengths))
-    set_system(parser.model, parser.system)
-    constraints = numpy.full(len(doc), -1, dtype="int8")
-    heads, labels, _ = greedy.parse(system, scored, [len(doc)], constraints)
-    return heads.tolist(), [system.label_names[label] if label >= 0 else None for label in labels]
-
-
+@pytest.mark.parametrize("labels", [None, ("a", "b", "c")])
 @pytest.mark.parametrize("explicit_root", [True, False])
 @pytest.mark.parametrize("shift", [0.0, 50.0])
-def test_systems_without_a_label_for_roots(explicit_root: bool, shift: float) -> None:
-    """Any label for arcs from ROOT as an item; none for roots that are chosen in the end."""
-    parser = make_parser("plain")
-    bias = parser.model.get_param("output_b")
-    bias[parser.system.moves.index("SHIFT")] = shift
-    parser.model.set_param("output_b", bias)
-    system = systems.create(
-        "nl_covington",
-        labels=parser.system.labels,
-        explicit_root=explicit_root,
-        single_root=True,
-        segment=True,
-    )
-    rng = random.Random(3)
-    for length in (1, 2, 5, 12, 20):
-        doc = constrained_doc(parser, rng, length, [-1])
-        naive = NaiveArcParser(parser.model, system)
-        vectors = parser.model.get_ref("tok2vec").predict([doc])[0]
-        heads, labels, _ = naive.parse(vectors, [-1] * length)
-        assert naive.gap > 1e-4
-        assert greedy_parse(parser, system, doc) == (heads, labels)
-        (root,) = (word for word, head in enumerate(heads) if head == word)
-        assert (labels[root] is None) == (not explicit_root)
-
-
-def test_unlabelled() -> None:
-    """Without labels every arc has label 0, whatever is scored."""
-    model = ArcScorer(
-        make_nlp().get_pipe("nm_parser").model.get_ref("tok2vec"),
-        **{key: value for key, value in arc_model_config().items() if key in SIZES},
-    )
-    system = systems.create("nl_covington", explicit_root=True, single_root=True, segment=True)
-    set_system(model, system)
+def test_systems_without_a_label_for_roots(
+    labels: tuple[str, ...] | None, explicit_root: bool, shift: float
+) -> None:
+    """Any label for arcs from ROOT as an item; none for roots that are chosen in the end. Without
+    labels every arc has label 0, whatever is scored."""
     nlp = make_nlp()
-    doc = random_doc(nlp.vocab, random.Random(1), 12, space=0)
-    model.initialize(X=ScorerInput([doc]))
-    randomize(model, 4, 0.3)
-    naive = NaiveArcParser(model, system)
-    vectors = model.get_ref("tok2vec").predict([doc])[0]
-    heads, labels, _ = naive.parse(vectors, [-1] * 12)
-    scored = model.predict(ScorerInput([doc]))
-    found = greedy.parse(system, scored, [12], numpy.full(12, -1, dtype="int8"))
-    assert naive.gap > 1e-4
-    assert found[0].tolist() == heads
-    assert not found[1].any() and set(labels) == {None}
+    config = arc_model_config()
+    model = ArcScorer(
+        parser_of(nlp).model.get_ref("tok2vec"),
+        **{key: config[key] for key in (*SIZES, "features")},
+    )
+    options = {"explicit_root": explicit_root, "single_root": True, "segment": True}
+    system = systems.create("nl_covington", labels=labels, **options)
+    set_system(model, system)
+    rng = random.Random(3)
+    docs = [random_doc(nlp.vocab, rng, length, space=0) for length in (1, 2, 5, 12, 20)]
+    model.initialize(X=ScorerInput(docs))
+    randomize(model, 0, 0.3)
+    bias = model.get_param("output_b")
+    bias[system.moves.index("SHIFT")] = shift or bias[system.moves.index("SHIFT")]
+    model.set_param("output_b", bias)
+    for doc, vectors in zip(docs, model.get_ref("tok2vec").predict(docs), strict=True):
+        naive, n = NaiveArcParser(model, system), len(doc)
+        heads, names, _ = naive.parse(vectors, [-1] * n)
+        assert naive.gap > 1e-4
+        scored = model.predict(ScorerInput([doc]))
+        found = greedy.parse(system, scored, [n], numpy.full(n, -1, dtype="int8"))
+        assert found[0].tolist() == heads
+        if labels is None:
+            assert not found[1].any() and set(names) == {None}
+            continue
+        assert [labels[label] if label >= 0 else None for label in found[1]] == names
+        (root,) = (word for word, head in enumerate(heads) if head == word)
+        assert (names[root] is None) == (not explicit_root)
 
 
 SIZES = (
@@ -314,3 +298,17 @@ def test_initial_weights() -> None:
     for name in ("project_W", "word_W", "arc_W", "arc_U", "root"):
         weights = model.get_param(name)
         assert (weights != 0).mean() > 0.99 and weights.std() > 0.02
+
+
+def test_dropout_of_the_scorers_own_layers() -> None:
+    """drop is the rate of tok2vec; dropout_factor times as much, 0.9 at most, is theirs."""
+    for factor, expected in ((0.0, 0.0), (1.5, 0.3), (100.0, 0.9)):
+        nlp = make_nlp(factory=NL, model=arc_model_config(dropout_factor=factor, recurrent_depth=2))
+        train(nlp, make_examples(nlp.vocab), steps=1, drop=0.2)
+        model = parser_of(nlp).model
+        for node in model.walk():
+            if "dropout_rate" in node.attrs:
+                own = node is model or node in recurrent_layers(model)
+                assert node.attrs["dropout_rate"] == pytest.approx(expected if own else 0.2)
+        doc = bare(gold_doc(nlp.vocab, [2]))  # none of it in parsing
+        assert tree(nlp(doc)) == tree(nlp(bare(doc)))

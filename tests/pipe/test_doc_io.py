@@ -1,4 +1,5 @@
-"""Sentence starts that are set before the parser are kept, whatever the model says."""
+"""What is read of documents and written to them: words of several in one call, and sentence starts
+that are set before the parser, which are kept, whatever the model says."""
 
 from __future__ import annotations
 
@@ -6,19 +7,32 @@ import random
 import warnings
 from typing import Any
 
+import numpy
 import pytest
+import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.doc_io import PRESET, TOKENS, preset_starts
+from spacy_nmparse.layers.word_types import find_types
+from spacy_nmparse.pipe.doc_io import (
+    PRESET,
+    TOKENS,
+    fix_edges,
+    gold_tags,
+    parsed_tokens,
+    preset_starts,
+    set_heads,
+    write_parses,
+    write_tags,
+)
 from tests.pipe.common import (
     NL,
     NM,
     assert_sound,
     assert_starts_kept,
     bare,
-    gold_doc,
     learn,
     make_example,
     make_examples,
@@ -32,6 +46,104 @@ from tests.pipe.common import (
     system,
     tree,
 )
+
+# Arrays of several documents
+
+
+def ints(*values: int) -> numpy.ndarray:
+    return numpy.asarray(values, dtype="int32")
+
+
+def write(docs: list[Doc]) -> None:
+    """The middle word heads the others; the label of the first is new to all vocabularies."""
+    n = len(docs)
+    write_parses(
+        docs,
+        numpy.arange(3, 3 * n + 1, 3, dtype="int32"),
+        numpy.tile(ints(0, 1, 2), n),
+        numpy.tile(ints(1, 1, 1), n),
+        numpy.tile(ints(1, 0, -1), n),
+        numpy.tile(numpy.asarray([1, 0, 0], dtype="int8"), n),
+        ["obj", "a label", "ROOT", "dep"],
+    )
+
+
+def test_labels_are_strings_of_each_vocabulary() -> None:
+    vocabs = [Vocab(), Vocab(), Vocab()]
+    docs = [Doc(vocabs[i], words=["x", "y", "z"]) for i in (0, 1, 1, 0, 2)]
+    write(docs)
+    for doc in docs:
+        assert [token.dep_ for token in doc] == ["a label", "ROOT", "dep"]
+        assert [token.head.i for token in doc] == [1, 1, 1]
+
+
+def test_a_document_that_is_too_short() -> None:
+    docs = [Doc(Vocab(), words=words) for words in (["x", "y", "z"], ["x", "y"])]
+    with pytest.raises(ValueError, match="'x y ' has fewer tokens"):
+        write(docs)
+    assert not docs[1].has_annotation("DEP")
+
+
+def test_words_of_several_documents_are_those_of_each() -> None:
+    """The first word of a document has no start to keep: it starts a sentence anyway."""
+    vocab = spacy.blank("xx").vocab
+    texts = [["a", "b"], [], [" ", "a", " ", "b", "c"], ["\n"], ["a"]]
+    starts = [[1, -1], [], [1, 0, 1, 0, -1], [1], [1]]
+    docs = [
+        Doc(vocab, words=words, sent_starts=preset)
+        for words, preset in zip(texts, starts, strict=True)
+    ]
+    tokens, constraints, ends = parsed_tokens(docs)
+    assert tokens.tolist() == [0, 1, 1, 3, 4, 0]
+    assert constraints.tolist() == [0, -1, 0, 1, -1, 0]
+    assert ends.tolist() == [2, 2, 5, 5, 6]
+
+
+def test_what_is_no_document() -> None:
+    nothing: Any = None
+    doc = Doc(Vocab(), words=["x"])
+    for call, *arguments in (
+        (set_heads, nothing, nothing),
+        (set_heads, doc, nothing),
+        (parsed_tokens, [doc, nothing]),
+        (find_types, [nothing], True),
+        (fix_edges, nothing),
+    ):
+        with pytest.raises(TypeError, match="None"):
+            call(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("place", "values"),
+    [
+        *((1, ends) for ends in (ints(2), ints(3, 3), ints())),
+        *((2, tokens) for tokens in (ints(0, 1, 3), ints(0, 1, -1), ints(0, 2, 1), ints(0, 1))),
+        *((3, heads) for heads in (ints(1, 1, 3), ints(1, 1, -1))),
+        (4, ints(0, 0, 2)),  # labels
+        (5, numpy.zeros(4, dtype="int8")),  # starts
+        (6, ["ROOT"]),  # names
+    ],
+)
+def test_parses_of_another_document(place: int, values: Any) -> None:
+    """Nothing is written; nor are tags."""
+    doc = Doc(Vocab(), words=["x", "y", "z"])
+    parse: list[Any] = [[doc], ints(3), ints(0, 1, 2), ints(1, 1, 1), ints(1, 0, -1)]
+    parse += [numpy.zeros(3, dtype="int8"), ["a", "b", "ROOT", "dep"]]
+    parse[place] = values
+    with pytest.raises(ValueError):
+        write_parses(*parse)
+    assert not doc.has_annotation("DEP")
+    for tokens in (ints(0, 3), ints(-1)):
+        with pytest.raises(ValueError, match="3 tokens has no token"):
+            gold_tags(Example(doc, doc.copy()), tokens)
+        with pytest.raises(ValueError, match="3 tokens has no token"):
+            write_tags(doc, tokens, numpy.ones((len(tokens), 3), dtype="uint64"))
+    with pytest.raises(ValueError, match=r"shape \(2, 3\), not \(1, 3\)"):
+        write_tags(doc, ints(0, 1), numpy.ones((1, 3), dtype="uint64"))
+
+
+# Sentence starts
+
 
 STARTS = {1: True, -1: False, 0: None}
 
@@ -92,6 +204,7 @@ def make_model(name: str) -> Language:
 @pytest.mark.parametrize("kinds", [(0, 0, 1), (0, -1, 1), (0, -1), (1,), (-1,), (0,)])
 @pytest.mark.parametrize("space", [0.0, 0.3, 0.8])
 def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float) -> None:
+    """They are kept, and bind the next parse; boundaries that a parse has made do not."""
     rng = random.Random(str((kinds, space)))
     docs, presets = [], []
     for _ in range(16):
@@ -101,17 +214,18 @@ def test_random_constraints(nlp: Language, kinds: tuple[int, ...], space: float)
     alone = [preset_doc(*pair) for pair in zip(docs, presets, strict=True)]
     parser = parser_of(nlp)
     docs = list(parser.pipe(docs, batch_size=7))
-    stored = DocBin(docs=docs).to_bytes()
-    again = DocBin().from_bytes(stored).get_docs(nlp.vocab)
-    for doc, preset, one, read in zip(docs, presets, alone, again, strict=True):
+    copies = [*map(Doc.copy, docs), *(Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs)]
+    read = DocBin().from_bytes(DocBin(docs=docs).to_bytes()).get_docs(nlp.vocab)
+    expected = [tree(doc) for doc in docs]
+    assert [tree(doc) for doc in read] == expected == [tree(parser(doc)) for doc in alone]
+    again = parser.pipe([*docs, *copies])
+    for doc, parsed, preset in zip(again, 3 * expected, 3 * presets, strict=True):
         assert_starts_kept(doc, preset)
         assert_sound(doc)
-        assert tree(read) == tree(doc)
-        assert tree(parser(one)) == tree(doc)
-        if kinds == (1,):
-            assert len(list(doc.sents)) == len(doc)
-        if kinds == (-1,):
-            assert len(list(doc.sents)) == 1
+        assert tree(doc) == parsed
+        if set(kinds) in ({1}, {-1}):
+            assert len(list(doc.sents)) == (len(doc) if kinds == (1,) else 1)
+    assert parser.n_best(docs[:1], 2) == parser.n_best([preset_doc(docs[0], presets[0])], 2)
 
 
 def test_the_models_differ() -> None:
@@ -142,28 +256,6 @@ def test_a_senter_before_the_parser_in_training(factory: str) -> None:
 
 
 @pytest.mark.parametrize("factory", [NM, NL])
-def test_learning_where_the_senter_is_wrong(factory: str) -> None:
-    """Forced starts inside a gold sentence, and forbidden ones at its start, are lived with."""
-    nlp, examples, sgd = ready(factory=factory)
-    rng = random.Random(0)
-    parser = parser_of(nlp)
-    for step in range(30):
-        wrong = []
-        for example in examples:
-            doc = bare(example.reference)
-            constrain(doc, rng, (0, 1, -1) if step % 2 else (0, -1))
-            wrong.append(Example(doc, example.reference))
-        losses = parser.update(wrong, sgd=sgd)
-        assert losses[factory] >= 0
-    doc = bare(gold_doc(nlp.vocab, [0, 1]))
-    doc[3].is_sent_start = True
-    doc[5].is_sent_start = False
-    doc = parser(doc)
-    assert doc[3].is_sent_start and not doc[5].is_sent_start
-    assert_sound(doc)
-
-
-@pytest.mark.parametrize("factory", [NM, NL])
 def test_gold_sentence_starts_are_learned_without_trees(factory: str) -> None:
     """Starts of sentences whose heads are unknown are still gold."""
     nlp = make_nlp(factory=factory)
@@ -188,21 +280,6 @@ def test_start_on_a_space_between_sentences(words_alone: Language) -> None:
         doc = parser(doc)
         assert [t.is_sent_start for t in doc] == starts
         assert [t.head.i for t in doc] == heads
-
-
-@pytest.mark.parametrize("kinds", [(0,), (0, 0, 1), (0, -1), (0, 1, -1)])
-def test_a_second_parse_changes_nothing(nlp: Language, kinds: tuple[int, ...]) -> None:
-    """Boundaries that a parse has made do not bind the next one; those set before it still do."""
-    rng = random.Random(5)
-    parser = parser_of(nlp)
-    for _ in range(16):
-        doc = random_doc(nlp.vocab, rng, rng.randrange(1, 30))
-        preset = constrain(doc, rng, kinds)
-        expected = tree(parser(doc))
-        for again in (doc, doc.copy(), Doc(nlp.vocab).from_bytes(doc.to_bytes())):
-            assert tree(parser(again)) == expected
-            assert_starts_kept(again, preset)
-        assert parser.n_best([doc], 2) == parser.n_best([preset_doc(doc, preset)], 2)
 
 
 def test_own_boundaries_change_trees_when_they_are_preset() -> None:

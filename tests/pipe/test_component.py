@@ -1,10 +1,11 @@
-"""Parsers that are initialized, loaded or trained once more, and what they share with others."""
+"""Parsers that are initialized, loaded or trained once more, or diverge, and what they share."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import numpy
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -26,8 +27,10 @@ from tests.pipe.common import (
     make_examples,
     make_nlp,
     model_config,
+    noted_failures,
     overfitted,
     parser_of,
+    random_parser,
     ready,
     train,
     tree,
@@ -80,13 +83,28 @@ def test_models_take_a_list_of_documents(factory: str) -> None:
     model.begin_update(docs)
 
 
-def test_a_listener_of_another_width() -> None:
-    nlp = shared()
-    vectors = nlp.get_pipe("tok2vec").predict([nlp.make_doc("a b")])  # type: ignore[attr-defined]
-    doc = nlp.make_doc("a b")
-    doc.tensor = vectors[0][:, :20]
-    with pytest.raises(ValueError, match=r"20 wide, and the scorer was made for 32"):
-        parser_of(nlp)(doc)
+@pytest.mark.parametrize("recurrent_width", [0, 4])
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((1, 32), "3 tokens, but 1 token vectors"),  # after a merge
+        ((9, 32), "3 tokens, but 9 token vectors"),  # after a split
+        ((3, 20), "20 wide, and the scorer was made for 32"),  # of another tok2vec
+    ],
+)
+def test_vectors_that_do_not_fit(
+    shape: tuple[int, int], message: str, recurrent_width: int
+) -> None:
+    """The document that has them fails alone."""
+    nlp = listening_pipeline(NM, **model_config(recurrent_width=recurrent_width))
+    nlp.initialize(lambda: make_examples(nlp.vocab))
+    docs = [nlp.make_doc(text) for text in ("She saw the cat", "one two three", "She saw the cat")]
+    list(nlp.get_pipe("tok2vec").pipe(docs))  # type: ignore[attr-defined]
+    docs[1].tensor = numpy.ones(shape, dtype="float32")
+    failed = noted_failures(nlp)
+    assert list(parser_of(nlp).pipe(docs)) == [docs[0], docs[2]]
+    assert tree(docs[2]) == tree(docs[0])
+    assert len(failed) == 1 and message in failed[0][2]
 
 
 def test_no_rehearsal_of_what_cannot_be_known() -> None:
@@ -181,3 +199,49 @@ def test_sentences_of_one_word_are_trees() -> None:
     train(nlp, [make_example(doc) for doc in docs], steps=3)
     assert knows(nlp, docs)
     assert parser_of(nlp).labels == ("ROOT", "dep")
+
+
+# Training that diverges stops, and what it has left is not saved
+
+
+STEPS: tuple[dict[str, Any], ...] = ({}, {"update": "max_violation"}, {"update": "early_update"})
+MESSAGE = r"'{}' has diverged: .*(infinite|nan|inf).* lower the optimizer's learn_rate"
+
+
+def diverges(nlp: Language, learn_rate: float) -> None:
+    """Updates end in an error that names the parser, as saving does then."""
+    examples = make_examples(nlp.vocab)
+    sgd = nlp.initialize(lambda: examples)
+    sgd.learn_rate = learn_rate
+    message = MESSAGE.format(parser_of(nlp).name)
+    with pytest.raises(ValueError, match=message):
+        for _ in range(6):
+            nlp.update(examples, sgd=sgd)
+    with pytest.raises(ValueError, match=message):
+        nlp.to_bytes()
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_steps_that_are_too_long(factory: str, steps: dict[str, Any]) -> None:
+    diverges(make_nlp(factory=factory, **steps), 1e37)
+
+
+def test_a_shared_tok2vec() -> None:
+    diverges(listening_pipeline(NM, **model_config()), 1e37)
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("factory", [NM, NL])
+def test_token_vectors_that_are_no_numbers(factory: str, steps: dict[str, Any]) -> None:
+    """Before any weight changes. A ReLU makes 0 of them: the loss does not show it."""
+    nlp = random_parser(factory=factory, **steps)
+    parser = parser_of(nlp)
+    before = parser.to_bytes()
+    table: Any = next(node for node in parser.model.walk() if "E" in node.param_names)
+    rows = table.get_param("E").copy()
+    table.set_param("E", numpy.full_like(rows, numpy.nan))
+    with pytest.raises(ValueError, match="diverged: token vectors are infinite, or no numbers"):
+        nlp.update(make_examples(nlp.vocab))
+    table.set_param("E", rows)
+    assert parser.to_bytes() == before

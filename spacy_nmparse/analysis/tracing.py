@@ -25,7 +25,7 @@ from spacy_nmparse.pipe.gold import Parse, word_parse
 from spacy_nmparse.pipe.members import parser_of
 from spacy_nmparse.pipe.roots import short_name
 from spacy_nmparse.pipe.words import Words
-from spacy_nmparse.scorers.operations import looks_at_tags
+from spacy_nmparse.scorers.hooks import hooks_of
 from spacy_nmparse.systems import Action, Gold, State
 from spacy_nmparse.systems.projective import lower
 
@@ -44,7 +44,7 @@ def prepared(nlp: Language, component: ParsingComponent, doc: Doc | str) -> Doc:
         preset = doc.has_annotation("SENT_START") and not doc.has_annotation("DEP")
         starts = [token.is_sent_start for token in doc] if preset else None
         fresh = same_tokens(doc, nlp.vocab, starts)
-        if looks_at_tags(component.model):
+        if hooks_of(component.model).looks_at_tags(component.model):
             copy_tags(doc, fresh)
     for _, pipe in nlp.pipeline:
         if pipe is component:

@@ -3,7 +3,8 @@
     p(head) = p(move that attached the word) * product of (1 - p(moves that attach the word))
 
 p is a probability among the legal moves of one configuration; the product is over all other
-configurations of the derivation. p(label) is the label's probability among those of its move.
+configurations of the word's sentence: what precedes BREAK says nothing of the words behind it.
+p(label) is the label's probability among those of its move.
 """
 from libc.math cimport exp
 
@@ -55,8 +56,7 @@ cdef void record_attaching(SearchC* search) noexcept nogil:
 
 cdef void record_missed(SearchC* search, const CandidateC* c, BeforeC* before) noexcept nogil:
     """Note, before a move, which words it may attach, and which words only other moves would have
-    attached. BREAK says nothing of the word that it comes before: a sentence does not depend on the
-    one before it."""
+    attached. BREAK says nothing of the word that it comes before."""
     cdef const SystemC* system = search.system
     cdef const StateC* s = search.s
     cdef const ConfidenceC* confidence = &search.confidence
@@ -94,3 +94,6 @@ cdef void record_made(SearchC* search, const ChoiceC* made, const BeforeC* befor
         confidence.label[made.move.dependent] = made.label_p
     if before.words[0] != NONE:  # the pushed word, in case
         confidence.noted[before.words[0]] = made.label_p
+        if search.system.moves[made.move.move].ends_sentence:
+            if search.s.sentence_start[before.words[0]]:
+                confidence.untouched[before.words[0]] = 1

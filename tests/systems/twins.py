@@ -22,7 +22,7 @@ from tests.naive.arc_standard import ArcStandard
 from tests.naive.arc_swift import ArcSwift
 from tests.naive.covington import Covington
 from tests.naive.forms import BufferArcs, RootFirst
-from tests.naive.search import Action
+from tests.naive.system import Action
 from tests.naive.trees import Tree, golds, roots_of
 from tests.naive.two_planar import TwoPlanar
 
@@ -172,17 +172,6 @@ def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) ->
     if roots := roots_of(labels.get("root_label")):
         own = [draw.choice(roots) if h == w else own[w] for w, h in enumerate(tree.heads)]
     return tree._replace(labels=tuple(own))
-
-
-def joined(left: Tree, right: Tree) -> Tree:
-    """Both trees as one text."""
-    size = len(left.heads)
-    starts = None
-    if left.sent_starts is not None and right.sent_starts is not None:
-        starts = left.sent_starts + right.sent_starts
-    return Tree(
-        left.heads + tuple(None if h is None else h + size for h in right.heads), None, starts
-    )
 
 
 def crossing_heads(n: int, draw: random.Random) -> list[int]:

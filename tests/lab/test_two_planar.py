@@ -148,9 +148,3 @@ def test_scorers_see_both_stacks() -> None:
     code = "from spacy_nmparse.scorers.features import Features; Features(['S0', 'T0', 'switched'])"
     subprocess.run([sys.executable, "-c", code], check=True)
 
-
-def test_configurations_show_both_stacks() -> None:
-    system = systems.create("two_planar")
-    state = system.initial(2)
-    system.apply(state, Action("SHIFT"))
-    assert repr(state) == "State(stack=[0], other_stack=[0], buffer=[1], heads=[None, None])"

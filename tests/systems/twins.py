@@ -229,6 +229,8 @@ def compare(
     assert bool(legal) != mirror.is_final
     if not mirror.is_final:
         told = list(map(tuple, real.actions(state)))
+        # A scorer has a distribution of labels for these moves, and no others.
+        assert all(label is None or real.table[move].labelled for move, _, label in told)
         assert len(told) == len(set(told))
         if takes_notes(real):  # its twin tells them in no particular order
             assert set(told) == set(map(tuple, legal))

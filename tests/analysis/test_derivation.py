@@ -271,16 +271,6 @@ def test_items() -> None:
         found[6]
 
 
-def test_json(trained: Language) -> None:
-    derivation = derive(trained, "She saw the cat .")
-    found = json.loads(json.dumps(derivation.as_dict()))
-    assert found["words"] == derivation.words
-    assert found["gold_heads"] is None
-    assert found["steps"][1]["action"] == ["LEFT-ARC", 1, "nsubj"]
-    assert found["steps"][1]["added"] == [[1, 0, "nsubj"]]
-    assert found["steps"][0]["buffer"] == [0, 1, 2, 3, 4, -1]
-
-
 def test_presets_are_kept(trained: Language) -> None:
     doc = Doc(trained.vocab, words=["She", "saw", "Yes"], sent_starts=[1, 0, 1])
     derivation = derive(trained, doc)

@@ -147,4 +147,3 @@ def test_scorers_see_both_stacks() -> None:
     # A config that names them may be read before the system is made.
     code = "from spacy_nmparse.scorers.features import Features; Features(['S0', 'T0', 'switched'])"
     subprocess.run([sys.executable, "-c", code], check=True)
-

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.tracing import Tracing, prepared
 from spacy_nmparse.pipe.members import parser_of
-from spacy_nmparse.systems import ROOT, Action, Gold
+from spacy_nmparse.systems import ROOT, Gold
 from spacy_nmparse.systems.parts import Items
 from tests.pipe.common import (
     NL,
@@ -202,28 +201,6 @@ def test_only_the_best_choices_are_kept() -> None:
     assert max(len(step.choices) for step in few.steps) <= 4
     assert max(len(step.choices) for step in derive(parser, doc).steps) > 4
     assert few.heads == derive(parser, doc).heads
-
-
-def repairs_of(system: systems.TransitionSystem, n: int, moves: Sequence[str]) -> list[str | None]:
-    """What each of these moves is called as a repair."""
-    state = system.initial(n)
-    found = []
-    for move in moves:
-        found.append(system.repair(state, Action(move)))
-        system.apply(state, (move, 1, None))
-    return found
-
-
-def test_the_papers_repairs() -> None:
-    """HGJ13, Figures 1 and 2: LEFT-ARC replaces the arc of a RIGHT-ARC, REDUCE adds one."""
-    system = systems.create("arc_eager", nonmonotonic_left=True, nonmonotonic_reduce=True)
-    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "RIGHT-ARC", "RIGHT-ARC", "REDUCE", "LEFT-ARC"]
-    assert repairs_of(system, 6, moves) == [None] * 6 + ["LEFT-ARC"]
-    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "SHIFT", "RIGHT-ARC", "REDUCE", "REDUCE"]
-    assert repairs_of(system, 4, moves) == [None] * 6 + ["REDUCE"]
-    system = systems.create("nl_covington", nonmonotonic=True)
-    moves = ["SHIFT", "RIGHT-ARC", "SHIFT", "LEFT-ARC"]
-    assert repairs_of(system, 3, moves) == [None] * 3 + ["LEFT-ARC"]
 
 
 @pytest.mark.parametrize("name", systems.names())

@@ -13,6 +13,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
 from tests.naive.system import Action
 from tests.naive.trees import Tree
+from tests.pipe.common import random_heads
 from tests.systems.twins import (
     CROSSING,
     HEADLESS,
@@ -23,7 +24,6 @@ from tests.systems.twins import (
     Twin,
     assert_trees,
     compare,
-    crossing_heads,
     labelled,
     labels_to_note,
     some_and_more,
@@ -194,7 +194,7 @@ def test_something_can_always_be_learned(twin: Twin) -> None:
         setting = LABELS[walk // 4]
         real, _ = twin.make(setting)
         n = draw.randint(1, 16)
-        heads: list[int | None] = list(crossing_heads(n, draw))
+        heads: list[int | None] = list(random_heads(n, draw))
         if walk % 3:
             heads = [None if draw.random() < 0.3 else head for head in heads]
         tree = with_labels(Tree(tuple(heads), None, None), setting, draw, ("a", "b", None))

@@ -174,16 +174,6 @@ def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) ->
     return tree._replace(labels=tuple(own))
 
 
-def crossing_heads(n: int, draw: random.Random) -> list[int]:
-    """Any tree at all."""
-    words = list(range(n))
-    draw.shuffle(words)
-    heads = words.copy()
-    for place, word in enumerate(words):
-        heads[word] = words[draw.randrange(place)] if place else word
-    return heads
-
-
 def takes_notes(system: systems.TransitionSystem) -> bool:
     """Whether its pushes may note labels."""
     return system.name == "arc_eager" and not system.options.get("root_first")

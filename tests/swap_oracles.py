@@ -8,7 +8,7 @@ from typing import Any
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Gold
 from tests.naive import arc_standard as naive
-from tests.naive.search import ROOT
+from tests.naive.system import ROOT
 from tests.naive.trees import Tree, golds, is_projective
 
 SWAP_ORACLES = tuple(

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import spacy
+from spacy.tokens import Doc
 from spacy.util import load_config
+from spacy.vocab import Vocab
 from thinc.api import Config
 
 from benchmarks import (
@@ -27,13 +29,18 @@ from benchmarks import (
     treebanks,
     variants,
 )
+from benchmarks.correcting import corrected
+from benchmarks.label_rules import broken
 from benchmarks.systems import System, find_system, parse_system
 from benchmarks.treebanks import find_splits
 from spacy_nmparse import registered
+from spacy_nmparse.analysis.annotation.sentences import is_confirmed, replaced
+from spacy_nmparse.analysis.annotation.store import Change
 from spacy_nmparse.cli import records
+from spacy_nmparse.ud.conllu import HEAD, ID, Sentence, read_rows
 from spacy_nmparse.ud.treebank import convert
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
-from tests.toy_treebank import SMALL, read
+from tests.toy_treebank import SMALL, benchmarked, read
 
 
 def test_dump_keeps_values(tmp_path: Path) -> None:
@@ -126,8 +133,7 @@ def test_choose_lang() -> None:
 
 @pytest.mark.slow
 def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
-    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "2"]
-    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command = benchmarked(treebank, "--system spacy_parser --seeds 7 --epochs 2")
     command += ["--set", SMALL[0], "--set", SMALL[1], "--snapshot", "toy"]
     assert accuracy.main(command) == 0
     path = tmp_path / "runs" / treebank.name / "spacy_parser-seed7.json"
@@ -150,8 +156,7 @@ def test_accuracy_end_to_end(treebank: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_accuracy_of_taught_parsers(treebank: Path, tmp_path: Path) -> None:
-    command = [str(treebank), "--seeds", "3", "--epochs", "1", "--system", "nm_parser"]
-    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command = benchmarked(treebank, "--seeds 3 --epochs 1 --system nm_parser")
     command += ["--set", SMALL[0], "--evaluate", "dev"]
     assert accuracy.main([*command, "--system", "nm_parser_wide"]) == 0
     names = ["nm_parser-seed3", "nm_parser_wide-seed3"]
@@ -183,15 +188,13 @@ def test_accuracy_needs_the_model_to_evaluate_it_again(
     run = {**toy_run("spacy_parser", 7, [3]), "config": "spacy_parser.cfg", "overrides": {}}
     files = {p.name: treebanks.fingerprint(p) for p in find_splits(treebank).values()}
     records.dump({**run, "epochs": 1, "files": files}, folder / "spacy_parser-seed7.json")
-    command = [str(treebank), "--system", "spacy_parser", "--seeds", "7", "--epochs", "1"]
-    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command = benchmarked(treebank, "--system spacy_parser --seeds 7 --epochs 1")
     assert accuracy.main([*command, "--also", "one:nlp.batch_size=1"]) == 1
     assert "delete the result file spacy_parser-seed7.json" in capsys.readouterr().err
 
 
 def test_accuracy_reports_failure(treebank: Path, tmp_path: Path) -> None:
-    command = [str(treebank), "--system", "spacy_parser", "--seeds", "1", "--epochs", "1"]
-    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
+    command = benchmarked(treebank, "--system spacy_parser --seeds 1 --epochs 1")
     assert accuracy.main([*command, "--set", "components.tok2vec.factory=unheard_of"]) == 1
     assert not list((tmp_path / "runs").glob("*/*.json"))
 
@@ -220,18 +223,22 @@ def write_run(run: dict[str, Any], folder: Path) -> None:
     records.dump(run, folder / run["treebank"] / f"{run['system']}-seed{run['seed']}.json")
 
 
+def cells(text: str) -> list[list[str]]:
+    """The rows of tables."""
+    lines = [line for line in text.split("\n") if "|" in line]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
 def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     for seed in (1, 2, 3):
         base = [rng.randint(3, 7) for _ in range(200)]
         for system, gain in (("spacy_parser", 0), ("better", 1), ("same", 0)):
-            run = toy_run(system, seed, [right + gain for right in base])
-            records.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed{seed}.json")
+            write_run(toy_run(system, seed, [right + gain for right in base]), tmp_path)
     assert table.main([str(tmp_path), "-o", str(tmp_path / "table.md")]) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "table.md").read_text(encoding="utf-8").strip() == text.strip()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
-    rows = [row for row in rows if row]
+    rows = cells(text)
     assert len({len(row) for row in rows if row[0] == "better" and len(row) > 7}) == 1
     better = next(row for row in rows if row[:2] == ["better", "las_all"])
     assert better[2:] == ["3", "+10.00", "+10.00 … +10.00", "0.0002", "0.2500"]
@@ -248,8 +255,7 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_table_refuses_other_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for system, right in (("spacy_parser", [5, 5]), ("better", [5, 5, 5])):
-        run = toy_run(system, 1, right)
-        records.dump(run, tmp_path / "UD_Toy-Test" / f"{system}-seed1.json")
+        write_run(toy_run(system, 1, right), tmp_path)
     assert table.main([str(tmp_path)]) == 1
     assert "other sentences" in capsys.readouterr().err
     assert table.main([str(tmp_path / "none")]) == 1
@@ -296,14 +302,12 @@ def test_variants_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     for treebank in ("UD_A", "UD_B"):
         for seed in (1, 2):
             for name, right in (("monotonic", [5, 9]), ("left", [10, 9])):
-                run = variant_run(name, seed, right, treebank)
-                records.dump(run, tmp_path / treebank / f"{name}-seed{seed}.json")
-    run = variant_run("left", 1, [10, 9], "UD_C")
-    records.dump(run, tmp_path / "UD_C" / "left-seed1.json")
+                write_run(variant_run(name, seed, right, treebank), tmp_path)
+    write_run(variant_run("left", 1, [10, 9], "UD_C"), tmp_path)
     assert variants.main(["rep", "--runs", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
-    assert next(row for row in rows if row[:2] == ["left", "uas_all"])[2:4] == ["2", "+25.00"]
+    left = next(row for row in cells(text) if row[:2] == ["left", "uas_all"])
+    assert left[2:4] == ["2", "+25.00"]
     left = report.summarize_variants(tmp_path)["systems"]["UD_A"]["left"]
     assert left["uas_by_epoch"] == {"1": [40, 40], "2": [61, 62]}
     assert left["moves"]["repairs"]["LEFT-ARC"] == {
@@ -432,6 +436,60 @@ def test_table_of_udpipe(tmp_path: Path) -> None:
     write_run(toy_run("udpipe_swap", 1, [4, 4]), tmp_path)
     found = runs.load(tmp_path)
     text = table.report(found, "dev", ["udpipe_swap", "spacy_parser"])
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")]
     last = ["2", "+30.00", "+30.00 … +30.00", "0.0002", "0.5000"]
-    assert ["ours", "las_all", *last] in rows
+    assert ["ours", "las_all", *last] in cells(text)
+
+
+# The simulated person of ``benchmarks.correcting``
+
+
+HEADS = ("2", "0", "2", "3")
+(GOLD,) = read_rows(
+    "".join(f"{i}\tw\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for i, head in enumerate(HEADS, 1))
+)
+
+
+class Parser:
+    """Gives the words 1, 3 and 4 a wrong head; but 4 the right one once 3 is confirmed, and 1 and 3
+    once 4 is. It is least sure of 4."""
+
+    def complete(self, known: Sentence) -> Change:
+        sure = {row[ID] for row in known.words if is_confirmed(row)}
+        right = {"2", *sure, *({"4"} if "3" in sure else ()), *({"1", "3"} if "4" in sure else ())}
+
+        def change(row: Any) -> list[str]:
+            head = HEADS[int(row[ID]) - 1] if row[ID] in right else "9"
+            return [*row[:HEAD], head, "dep", *row[HEAD + 2 :]]
+
+        return Change(replaced(known, change), sure=[0.9, 0.8, 0.7, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("again", "by_doubt", "count"), [(False, False, 3), (True, False, 2), (True, True, 1)]
+)
+def test_words_that_are_corrected(again: bool, by_doubt: bool, count: int) -> None:
+    """1, 3 and 4; 1 and 3; 4 alone."""
+    assistant: Any = Parser()
+    assert corrected(assistant, GOLD, again=again, by_doubt=by_doubt) == count
+
+
+# What ``benchmarks.label_rules`` counts
+
+
+RULES = ["nsubj", "obj"], ["det"]
+
+
+@pytest.mark.parametrize(
+    ("heads", "labels", "is_broken"),
+    [
+        ([1, 1, 1], "nsubj ROOT obj", False),
+        ([1, 1, 1], "nsubj ROOT nsubj", True),
+        ([1, 1, 1, 2], "nsubj ROOT ccomp nsubj", False),
+        ([1, 2, 2], "advmod det ROOT", True),
+        ([2, 2, 2], "advmod det ROOT", False),
+    ],
+)
+def test_sentences_that_break_a_rule(heads: list[int], labels: str, is_broken: bool) -> None:
+    """Two subjects of one word; a determiner with a dependent."""
+    doc = Doc(Vocab(), ["w"] * len(heads), heads=heads, deps=labels.split())
+    assert broken([doc], *RULES) == is_broken

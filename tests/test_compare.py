@@ -1,4 +1,4 @@
-"""Comparison with spaCy's parsers and UDPipe, and the CoNLL 2018 program."""
+"""Comparison with spaCy's parsers, UDPipe and released pipelines; the CoNLL 2018 program."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import load_config
 from spacy.vocab import Vocab
 
-from benchmarks import compare, contestants, speed, udpipe
+from benchmarks import compare, contestants, pipelines, raw_text, released, report, speed, udpipe
 from benchmarks.treebanks import Treebank
 from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.ud import conll18
 from spacy_nmparse.ud.treebank import convert
-from tests.toy_treebank import CONLLU, SMALL
+from tests.toy_treebank import CONLLU, SMALL, benchmarked
 
 ROWS = """\
 # text = cats don't sleep
@@ -229,7 +231,7 @@ def test_speed_knows_a_model_with_the_switch(tmp_path: Path) -> None:
 
 
 @pytest.mark.udpipe
-def test_options_of_udpipe(tmp_path: Path) -> None:
+def test_options_of_udpipes_parser(tmp_path: Path) -> None:
     corpus = {split: tmp_path / f"{split}.spacy" for split in ("train", "dev", "test")}
     prepared = Treebank("toy", "1", "xx", {"a": "b"}, corpus, 10, {})
     with pytest.raises(ValueError, match="no CoNLL-U"):
@@ -250,11 +252,10 @@ def test_compare(treebank: Path, tmp_path: Path) -> None:
     for package in ("udtools", "ufal.udpipe"):
         pytest.importorskip(package, reason=f"needs the package {package}")
     (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 5, encoding="utf-8")
-    command = [str(treebank), "--epochs", "1", "--seeds", "1", "--system", "nm_parser"]
-    command += ["--set", SMALL[0], "--udpipe", "swap"]
+    command = benchmarked(treebank, "--epochs 1 --seeds 1 --system nm_parser --udpipe swap")
+    command += ["--set", SMALL[0]]
     command += ["--udpipe-options", "iterations=1;structured_interval=0"]
     command += ["--udpipe-tagger-options", "iterations=1"]
-    command += ["--work", str(tmp_path / "work"), "--runs", str(tmp_path / "runs")]
     for _ in range(2):
         assert compare.main(command) == 0
     files = sorted(path.name for path in (tmp_path / "runs" / treebank.name).iterdir())
@@ -262,3 +263,101 @@ def test_compare(treebank: Path, tmp_path: Path) -> None:
     run = json.loads((tmp_path / "runs" / treebank.name / files[1]).read_text(encoding="utf-8"))
     assert run["test"] == run["test_preset"] and run["epochs"] == 1
     assert compare.main([*command, "--udpipe-options", "iterations=2"]) == 1
+
+
+# Whole pipelines: raw text in, CoNLL-U out
+
+
+XPOS = "1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_\n"
+
+
+def test_running_text(tmp_path: Path) -> None:
+    """Tokens with their spaces, and a blank line before documents and paragraphs."""
+    path = tmp_path / "a.conllu"
+    first, second, third = CONLLU.strip().split("\n\n")
+    path.write_text(f"{first}\n\n# newpar\n{second}\n\n{third}\n\n", encoding="utf-8")
+    assert raw_text.running_text(path) == "don't!\n\nA catsat on Yes\n"
+
+
+def test_spacy_has_a_tagger_where_there_are_tags(treebank: Path, tmp_path: Path) -> None:
+    train = treebank / "toy_test-ud-train.conllu"
+    untagged = pipelines.build(pipelines.SPACY, train, tmp_path)
+    assert untagged.build()["nlp"]["pipeline"][1:3] == ["morphologizer", "trainable_lemmatizer"]
+    train.write_text(XPOS + "\n", encoding="utf-8")
+    tagged = pipelines.build(pipelines.SPACY, train, tmp_path).build()
+    assert tagged["nlp"]["pipeline"][1] == "tagger" in tagged["components"]
+    ours = load_config(pipelines.build(pipelines.OURS, train, tmp_path).config)
+    assert ours["nlp"]["pipeline"][-1] == "multiword_tokens"
+
+
+def test_options_of_udpipe() -> None:
+    turkish, other = map(udpipe.pipeline_options, ("UD_Turkish-IMST", "UD_Other"))
+    assert "segment_size=50" in turkish["tokenizer"] and "learning_rate=0.01;" in turkish["parser"]
+    assert other == udpipe.pipeline_options("UD_Hungarian-Szeged")
+
+
+@pytest.mark.udpipe
+def test_all_are_trained_and_scored(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("udtools", "ufal.udpipe"):
+        pytest.importorskip(package, reason=f"needs the package {package}")
+    # spaCy's parser does not learn rare labels
+    (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 40, encoding="utf-8")
+    runs, work = tmp_path / "runs" / "pipelines", tmp_path / "work"
+    command = ["--runs", str(runs), "--work", str(work)]
+    short = ["--epochs", "1", "--seeds", "1", "--set", "components.tok2vec.model.encode.depth=1"]
+    short += [
+        "--udpipe-tokenizer",
+        "epochs=1;batch_size=1;segment_size=10",
+        "--udpipe-tagger",
+        "iterations=1",
+    ]
+    short += ["--udpipe-parser", "iterations=1;structured_interval=0"]
+    assert pipelines.main([str(treebank), *command, *short]) == 0, capsys.readouterr().err
+    table = capsys.readouterr().out.split("\n## ")[-1]
+    for system in pipelines.SYSTEMS:
+        run = json.loads((runs / treebank.name / f"{system}-seed1.json").read_text("utf-8"))
+        assert set(run["test"]["conll18"]) == set(conll18.METRICS)
+        assert run["bytes"] > 1000 and run["dev"]["words"] > 3
+        assert f"| {system}" in table
+    assert pipelines.main([str(treebank), *command, *short]) == 0
+    assert capsys.readouterr().out.count("done before") == len(pipelines.SYSTEMS)
+
+    results = tmp_path / "results"
+    arguments = ["pipelines", "--runs", str(runs.parent), "--results", str(results)]
+    assert report.main(arguments) == 0
+    found = json.loads((results / "pipelines.json").read_text("utf-8"))
+    entry = found["systems"][treebank.name]["udpipe"]
+    assert entry["test"]["Words"]["seeds"] == [run["test"]["conll18"]["Words"]]
+    assert "iterations=1" in entry["command"]
+
+    with pytest.raises(ValueError, match="cannot load"):
+        raw_text.udpipe_parser(treebank / "toy_test-ud-test.conllu")
+
+
+def test_ours_and_a_released_pipeline(
+    treebank: Path, trained: Language, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By one scorer, on gold tokens and on text; runs are kept and summarized."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    (treebank / "toy_test-ud-train.conllu").write_text(f"{CONLLU}\n" * 40, encoding="utf-8")
+    runs, package = tmp_path / "runs" / "released", tmp_path / "other"
+    trained.to_disk(package)
+    command = [str(treebank), str(package), "--runs", str(runs), "--work", str(tmp_path / "work")]
+    command += ["--epochs", "1", "--seeds", "1"]
+    assert released.main(command) == 0, capsys.readouterr().err
+    table = capsys.readouterr().out.split("\n## ")[-1]
+    for system in ("other", pipelines.OURS):
+        run = json.loads((runs / treebank.name / f"{system}-seed1.json").read_text("utf-8"))
+        assert set(run["trees"]) == {"gold_tokens", "raw_text"}
+        assert 0 <= run["trees"]["gold_tokens"]["LAS"] <= run["trees"]["gold_tokens"]["UAS"] <= 1
+        assert f"| {system} " in table
+    assert released.main(command) == 0
+    assert capsys.readouterr().out.count("done before") == 2
+
+    results = tmp_path / "results"
+    arguments = ["released", "--runs", str(runs.parent), "--results", str(results)]
+    assert report.main(arguments) == 0
+    found = json.loads((results / "released.json").read_text("utf-8"))
+    assert found["systems"][treebank.name]["other"]["trees"].keys() == run["trees"].keys()

@@ -19,17 +19,6 @@ from tests.pipe.common import TREES, gold_doc
 from tests.test_cli import CONLLU
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-TESTED = (
-    "confidence",
-    "crossing_arcs",
-    "garden_paths",
-    "lectures",
-    "ray_corpus",
-    "service",
-    "step_by_step",
-    "train_treebank",
-)
-
 Output = pytest.CaptureFixture[str]
 
 
@@ -49,7 +38,8 @@ def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_example_is_tested() -> None:
-    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == list(TESTED)
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert all(f'("{path.stem}")' in tests for path in EXAMPLES.glob("*.py"))
 
 
 def test_step_by_step(capsys: Output) -> None:

@@ -61,15 +61,12 @@ def test_any_text(data: st.DataObject, factory: str, words: list[str], width: in
         for doc in parser.pipe(docs):
             assert_sound(doc)
         before = [(t.head.i, t.dep) for t in docs[0]]
-        assert_starts_kept(docs[0], [0 if t.is_space else p for t, p in _pairs(docs[0], presets)])
+        pairs = zip(docs[0], presets, strict=True)
+        assert_starts_kept(docs[0], [0 if token.is_space else p for token, p in pairs])
         parser.n_best(docs, 2)
     finally:
         parser.beam_width = 1
     assert [(t.head.i, t.dep) for t in docs[0]] == before
-
-
-def _pairs(doc: Doc, presets: Sequence[int]) -> list[tuple[Any, int]]:
-    return list(zip(doc, presets, strict=True))
 
 
 @PROFILE
@@ -102,15 +99,11 @@ def gold_docs(draw: st.DrawFn, nlp: Language, words: list[str]) -> Doc | None:
     heads = [draw(st.integers(max(0, i - 3), min(n - 1, i + 3))) for i in range(n)]
     deps = draw(st.lists(DEPS, min_size=n, max_size=n))
     if draw(st.booleans()):
-        deps = ["ROOT" if head == word else dep for word, (head, dep) in _numbered(heads, deps)]
+        deps = ["ROOT" if heads[word] == word else dep for word, dep in enumerate(deps)]
     try:
         return Doc(nlp.vocab, words=words, heads=heads, deps=deps)
     except ValueError:
         return None
-
-
-def _numbered(heads: list[int], deps: list[str]) -> list[tuple[int, tuple[int, str]]]:
-    return list(enumerate(zip(heads, deps, strict=True)))
 
 
 @PROFILE

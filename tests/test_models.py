@@ -1,12 +1,17 @@
-"""The workflow `models`: a list of treebanks, and a wheel of each."""
+"""The workflow `models`: a list of treebanks, their licences, and a wheel of each."""
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from scripts import models
+from scripts.licences import UNKNOWN, source_of
+from scripts.models import index
 from tests.toy_treebank import CONLLU, ROOT
 
 
@@ -109,3 +114,83 @@ def test_a_step_that_fails_is_named(toy: Path, capsys: pytest.CaptureFixture[str
     assert make("UD_Toy-Test en 1\n") == 1
     assert "demo.py train" in capsys.readouterr().err
     assert not list(Path("packages").glob("*.json"))
+
+
+# Licences, as the READMEs of treebanks name them
+
+
+METADATA = "# Summary\n<pre>\n=== Machine-readable metadata ===\nLicense: {}\nIncludes text: yes\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "named", "licence", "is_open"),
+    [
+        ("README.md", "CC BY-SA 4.0", "CC-BY-SA-4.0", True),
+        ("README.txt", "LGPLLR", "LGPLLR", True),
+        ("README.md", "CC BY-NC-SA 3.0 ", "CC-BY-NC-SA-3.0", False),
+        ("README.md", "CC BY-ND 4.0", "CC-BY-ND-4.0", False),
+        ("README.md", "non-commercial use", "non-commercial-use", False),
+        ("README.md", "see LICENSE.txt", "see-LICENSE.txt", False),
+    ],
+)
+def test_licence(tmp_path: Path, file: str, named: str, licence: str, is_open: bool) -> None:
+    (tmp_path / file).write_text(METADATA.format(named), encoding="utf-8")
+    source = source_of(tmp_path)
+    assert (source.name, source.licence) == (tmp_path.name, licence)
+    assert (source.objection == "") is is_open
+    if not is_open:
+        assert source.name in source.objection and licence in source.objection
+
+
+def test_no_licence_is_an_objection(tmp_path: Path) -> None:
+    assert "names no licence" in source_of(tmp_path).objection
+    assert source_of(tmp_path).licence == UNKNOWN
+
+
+def test_only_treebanks_of_universal_dependencies_have_a_page_there(tmp_path: Path) -> None:
+    for name, page in (("UD_Old_French-PROFITEROLE", True), ("my_corpus", False)):
+        (tmp_path / name).mkdir()
+        url = source_of(tmp_path / name).url
+        assert url == (f"https://github.com/UniversalDependencies/{name}" if page else "")
+
+
+def test_a_package_has_a_licence() -> None:
+    pytest.importorskip("turkish_treebanks", reason="needs the package turkish-treebanks")
+    source = source_of(Path("turkish-treebanks"))
+    assert source.licence == "Apache-2.0" and not source.objection and "github" in source.url
+    with pytest.raises(FileNotFoundError, match="no folder, no package"):
+        source_of(Path("no-such-treebank"))
+
+
+# Wheels
+
+
+def needed(package: str, found: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The packages that an installed one needs without extras, those that they need, and so on."""
+    try:
+        lines = requires(package) or ()
+    except PackageNotFoundError:
+        return found
+    for one in map(Requirement, lines):
+        name = canonicalize_name(one.name)
+        if name not in found and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            found = needed(name, found | {name})
+    return found
+
+
+def test_what_spacy_does_not_bring_is_documented() -> None:
+    own = {canonicalize_name(Requirement(one).name) for one in requires("spacy-nmparse") or ()}
+    others = (needed("spacy-nmparse") & own) - needed("spacy") - {"spacy"}
+    assert others == {"scipy-openblas32"}
+    page = Path(__file__).parents[1] / "docs" / "pipelines.md"
+    assert "offline where spaCy and `scipy-openblas32` are" in page.read_text(encoding="utf-8")
+
+
+def test_the_index_names_each_wheel_once(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        (tmp_path / model / "dist").mkdir(parents=True)
+        (tmp_path / model / "dist" / f"{model}-1.whl").touch()
+        (tmp_path / model / "dist" / "own-1.whl").touch()
+    page = index(tmp_path)
+    assert page.count("<a ") == 3 == page.count(".whl</a>")
+    assert 'href="b/dist/b-1.whl">b-1.whl<' in page

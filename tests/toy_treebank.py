@@ -47,6 +47,12 @@ def write_treebank(folder: Path) -> Path:
     return treebank
 
 
+def benchmarked(treebank: Path, options: str) -> list[str]:
+    """Arguments of a benchmark that leaves models and results beside the treebank."""
+    places = ("--work", treebank.parent / "work", "--runs", treebank.parent / "runs")
+    return [str(treebank), *options.split(), *map(str, places)]
+
+
 def read(path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(Vocab()))
 

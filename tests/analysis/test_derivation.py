@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from spacy_nmparse import systems
 from spacy_nmparse.analysis import Arc, Derivation, derive, derive_actions, derive_gold
 from spacy_nmparse.analysis.tracing import Tracing, prepared
 from spacy_nmparse.pipe.members import parser_of
-from spacy_nmparse.systems import ROOT, Action, Gold
+from spacy_nmparse.systems import ROOT, Gold
 from spacy_nmparse.systems.parts import Items
 from tests.pipe.common import (
     NL,
@@ -204,28 +203,6 @@ def test_only_the_best_choices_are_kept() -> None:
     assert few.heads == derive(parser, doc).heads
 
 
-def repairs_of(system: systems.TransitionSystem, n: int, moves: Sequence[str]) -> list[str | None]:
-    """What each of these moves is called as a repair."""
-    state = system.initial(n)
-    found = []
-    for move in moves:
-        found.append(system.repair(state, Action(move)))
-        system.apply(state, (move, 1, None))
-    return found
-
-
-def test_the_papers_repairs() -> None:
-    """HGJ13, Figures 1 and 2: LEFT-ARC replaces the arc of a RIGHT-ARC, REDUCE adds one."""
-    system = systems.create("arc_eager", nonmonotonic_left=True, nonmonotonic_reduce=True)
-    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "RIGHT-ARC", "RIGHT-ARC", "REDUCE", "LEFT-ARC"]
-    assert repairs_of(system, 6, moves) == [None] * 6 + ["LEFT-ARC"]
-    moves = ["SHIFT", "LEFT-ARC", "SHIFT", "SHIFT", "RIGHT-ARC", "REDUCE", "REDUCE"]
-    assert repairs_of(system, 4, moves) == [None] * 6 + ["REDUCE"]
-    system = systems.create("nl_covington", nonmonotonic=True)
-    moves = ["SHIFT", "RIGHT-ARC", "SHIFT", "LEFT-ARC"]
-    assert repairs_of(system, 3, moves) == [None] * 3 + ["LEFT-ARC"]
-
-
 @pytest.mark.parametrize("name", systems.names())
 def test_gold_derivations(name: str) -> None:
     heads = [1, 1, 1, 2, 1]
@@ -269,16 +246,6 @@ def test_items() -> None:
     assert found == (5, 3, 7, 8, 9, ROOT) and found != (5,)
     with pytest.raises(IndexError):
         found[6]
-
-
-def test_json(trained: Language) -> None:
-    derivation = derive(trained, "She saw the cat .")
-    found = json.loads(json.dumps(derivation.as_dict()))
-    assert found["words"] == derivation.words
-    assert found["gold_heads"] is None
-    assert found["steps"][1]["action"] == ["LEFT-ARC", 1, "nsubj"]
-    assert found["steps"][1]["added"] == [[1, 0, "nsubj"]]
-    assert found["steps"][0]["buffer"] == [0, 1, 2, 3, 4, -1]
 
 
 def test_presets_are_kept(trained: Language) -> None:

@@ -34,33 +34,30 @@ EXAMPLE = (
 EXPECTED = ["My father 's old red car", "two dogs", "New York", "them"]
 
 
-def test_chunks() -> None:
-    assert chunks(make(*EXAMPLE)) == EXPECTED
-
-
-def test_without_parts_of_speech() -> None:
-    assert chunks(make(*EXAMPLE[:3])) == EXPECTED
-
-
-def test_modifiers_behind() -> None:
-    doc = make(
-        "la casa blanca de Ana María cayó",
-        [1, 6, 1, 4, 1, 4, 6],
-        "det nsubj amod case nmod flat ROOT",
-        "DET NOUN ADJ ADP PROPN PROPN VERB",
-    )
-    assert chunks(doc) == ["la casa blanca", "Ana María"]
-
-
-def test_a_gap_ends_a_chunk() -> None:
-    """What belongs to dog, but on the other side of the verb, is left out."""
-    doc = make("big saw dog", [2, 1, 1], "amod ROOT obj", "ADJ VERB NOUN")
-    assert chunks(doc) == ["dog"]
-
-
-def test_verbs_are_none() -> None:
-    doc = make("eats and drinks", [0, 2, 0], "ROOT cc conj", "VERB CCONJ VERB")
-    assert chunks(doc) == []
+@pytest.mark.parametrize(
+    ("words", "heads", "deps", "pos", "expected"),
+    [
+        (*EXAMPLE, EXPECTED),
+        (*EXAMPLE[:3], None, EXPECTED),
+        pytest.param(
+            *("la casa blanca de Ana María cayó", [1, 6, 1, 4, 1, 4, 6]),
+            *("det nsubj amod case nmod flat ROOT", "DET NOUN ADJ ADP PROPN PROPN VERB"),
+            ["la casa blanca", "Ana María"],
+            id="modifiers behind",
+        ),
+        # what belongs to dog, but on the other side of the verb, is left out
+        pytest.param(
+            *("big saw dog", [2, 1, 1], "amod ROOT obj", "ADJ VERB NOUN", ["dog"]), id="a gap"
+        ),
+        pytest.param(
+            *("eats and drinks", [0, 2, 0], "ROOT cc conj", "VERB CCONJ VERB", []), id="verbs"
+        ),
+    ],
+)
+def test_chunks(
+    words: str, heads: list[int], deps: str, pos: str | None, expected: list[str]
+) -> None:
+    assert chunks(make(words, heads, deps, pos)) == expected
 
 
 def test_registering() -> None:

@@ -10,9 +10,10 @@ import pytest
 from spacy_nmparse import systems
 from spacy_nmparse.systems import Action, Gold
 from tests.exhaustive import graph
-from tests.naive.forms import BufferArcs, Form, RootFirst, State
-from tests.naive.search import ROOT
-from tests.naive.search import Action as NaiveAction
+from tests.naive.arc_standard import Rooted, State
+from tests.naive.forms import BufferArcs, RootFirst
+from tests.naive.system import ROOT
+from tests.naive.system import Action as NaiveAction
 
 WORDS = ["they", "like", "bagels", "with", "lox"]
 GOLD = Gold([1, 1, 1, 4, 2])
@@ -84,7 +85,7 @@ def heads_of(state: systems.State) -> list[int | None]:
     return [systems.ROOT if head == word else head for word, head in enumerate(state.heads)]
 
 
-def notes_moves(plain: Form, state: State) -> list[str]:
+def notes_moves(plain: Rooted, state: State) -> list[str]:
     """The moves of the notes, which may lead to where no word can get a head any more."""
     s0, word = state.stack[-1], state.stack[-1] != ROOT
     rooted = any(head == w for w, head in enumerate(state.heads))
@@ -104,7 +105,7 @@ def notes_moves(plain: Form, state: State) -> list[str]:
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize(("system", "option", "naive"), FORMS)
 def test_legal_is_what_leads_to_the_end(
-    system: str, option: str, naive: type[Form], single_root: bool
+    system: str, option: str, naive: type[Rooted], single_root: bool
 ) -> None:
     """The moves of the notes, without those after which DONE is out of reach."""
     plain: Any = naive(single_root=single_root)

@@ -9,8 +9,9 @@ from spacy_nmparse.lab.minimal import components, fewest_swaps, projective_order
 from spacy_nmparse.systems import Action, Gold
 from tests.naive import arc_standard as naive
 from tests.naive.trees import golds, is_projective
+from tests.pipe.common import random_heads
 from tests.systems.test_arc_standard import FIGURE_1, START
-from tests.systems.twins import crossing_heads, replay
+from tests.systems.twins import replay
 
 
 def test_figure_1() -> None:
@@ -51,7 +52,7 @@ def test_total_swaps() -> None:
 
 def test_a_search_cut_off_tells() -> None:
     """Then there are still no more SWAPs than LAZY has, and the tree is derived."""
-    heads = crossing_heads(40, random.Random(0))
+    heads = random_heads(40, random.Random(0))
     gold = Gold(heads)
     swaps, proven = fewest_swaps(gold)
     assert not proven

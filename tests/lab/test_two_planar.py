@@ -15,7 +15,7 @@ from spacy_nmparse.systems import Action, Gold, State
 from tests.exhaustive import TooMany, graph, true_losses
 from tests.naive.trees import Tree, forests, is_projective
 from tests.naive.two_planar import crossed, is_two_planar
-from tests.systems.twins import crossing_heads
+from tests.pipe.common import random_heads
 
 SYSTEM = systems.create("two_planar")
 #: 3 -> 0, 4 -> 1 and 5 -> 2 cross each other.
@@ -76,7 +76,7 @@ def test_the_fewest_arcs_are_given_up() -> None:
     draw = random.Random(0)
     found = set()
     for _ in range(150):
-        heads = crossing_heads(draw.randint(6, 12), draw)
+        heads = random_heads(draw.randint(6, 12), draw)
         found.add(fewest(heads))
         assert SYSTEM.loss(SYSTEM.initial(len(heads)), Gold(heads)) == fewest(heads)
     assert found == {0, 1, 2}, found
@@ -120,7 +120,7 @@ def test_costs_of_trees_that_are_not_two_planar(number: int) -> None:
 
 def test_a_search_that_is_too_long_ends() -> None:
     """What is told then is not too high: derivations by the oracle are no better."""
-    heads = crossing_heads(120, random.Random(1))
+    heads = random_heads(120, random.Random(1))
     assert not is_projective(tuple(heads))
     gold = Gold(heads)
     state = SYSTEM.initial(len(heads))
@@ -147,10 +147,3 @@ def test_scorers_see_both_stacks() -> None:
     # A config that names them may be read before the system is made.
     code = "from spacy_nmparse.scorers.features import Features; Features(['S0', 'T0', 'switched'])"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_configurations_show_both_stacks() -> None:
-    system = systems.create("two_planar")
-    state = system.initial(2)
-    system.apply(state, Action("SHIFT"))
-    assert repr(state) == "State(stack=[0], other_stack=[0], buffer=[1], heads=[None, None])"

@@ -1,11 +1,11 @@
-"""The arc-eager system once more: immutable configurations, no tables, losses by search."""
+"""The arc-eager system once more: immutable configurations, no tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
-from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
+from tests.naive.system import ROOT, Action, Label, System, gold_head, put
 from tests.naive.trees import Tree
 
 
@@ -46,7 +46,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class ArcEager(Searched):
+class ArcEager(System):
     """The system."""
 
     nonmonotonic_left: bool = False
@@ -194,37 +194,8 @@ class ArcEager(Searched):
                 return legal["REDUCE", None]
         return legal["SHIFT", None]
 
-    def passed(self, state: State, word: int) -> bool:
-        """Whether a word has been read."""
-        return word < state.b and word not in state.returned
 
-    def made(self, state: State, word: int) -> bool:
-        """Whether a word has left the stack."""
-        return self.passed(state, word) and word not in state.stack
-
-    def key(self, state: State) -> object:
-        """What tells apart configurations that differ in what may come."""
-        return (
-            state.buffer,
-            state.broken,
-            state.b,
-            state.b in state.heads,
-            tuple((w, w == ROOT or state.heads[w] is None) for w in state.stack),
-            tuple(w == ROOT or (state.labels[w], state.noted[w]) for w in state.stack),
-            state.revised,
-            # What has left the stack is only of interest where it may come back.
-            (state.heads, state.labels, state.starts) if self.repairs else None,
-        )
-
-    def afters(self, state: State) -> Iterator[State]:
-        """The configurations that may come next, with each label that a push may note."""
-        for action in self.actions(state):
-            noting = action.move == "SHIFT" and not self.unshift and not self.labelled_reduce
-            for noted in (self.labels or (None,)) if noting else (None,):
-                yield self.apply(state, action, noted)
-
-
-def attach(state: State, head: int, word: int, label: Label) -> State:
+def attach(state: Any, head: int, word: int, label: Label) -> Any:
     """With the arc head -> word, in place of the arc that word had."""
     return replace(
         state,

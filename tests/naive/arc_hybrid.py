@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import ArcEager, State, attach
-from tests.naive.search import ROOT, Action, Label, gold_head
+from tests.naive.system import ROOT, Action, Label, gold_head
 from tests.naive.trees import Tree
 
 
 @dataclass(frozen=True)
 class ArcHybrid(ArcEager):
-    """The system. SHIFT, BREAK and the search for losses are arc-eager's."""
+    """The system. SHIFT and BREAK are arc-eager's."""
 
     def actions(self, state: State) -> list[Action]:
         """The legal actions in the order SHIFT, LEFT-ARC, RIGHT-ARC, BREAK."""

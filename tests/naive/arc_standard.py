@@ -1,66 +1,82 @@
-"""Arc-standard and SwapStandard once more: immutable configurations, no tables, search."""
+"""Arc-standard and SwapStandard once more: immutable configurations, no tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import attach
-from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
+from tests.naive.system import ROOT, Action, Label, System, gold_head, put
 from tests.naive.trees import Tree
 
 
 @dataclass(frozen=True)
 class State:
-    """A configuration over n words.
+    """A configuration over n words, with ROOT at the bottom of the stack.
 
-    The sentence's buffer: the words put back, then those from ``b`` up to the end of the text or
-    (``closed``) none of them. ``first``: the sentence's first word.
+    behind: the words behind the end that BREAK has made, while the sentence before it goes on.
+    first: the sentence's first word. returned: the words of the buffer that were put back.
     """
 
     n: int
     preset: tuple[int, ...]
+    buffer: tuple[int, ...]
     stack: tuple[int, ...] = (ROOT,)
-    returned: tuple[int, ...] = ()
-    b: int = 0
+    behind: tuple[int, ...] = ()
     first: int = 0
-    closed: bool = False
+    returned: tuple[int, ...] = ()
     heads: tuple[int | None, ...] = ()
     labels: tuple[Label, ...] = ()
     starts: tuple[bool, ...] = ()
 
     @property
-    def buffer(self) -> tuple[int, ...]:
-        """The buffer of the current sentence, front first."""
-        return self.returned + (() if self.closed else tuple(range(self.b, self.n)))
-
-    @property
     def is_final(self) -> bool:
-        return self.stack == (ROOT,) and not self.buffer and not self.closed
+        return self.stack == (ROOT,) and not self.buffer and not self.behind
+
+    def is_headless(self, word: int) -> bool:
+        return word != ROOT and self.heads[word] is None
 
 
 @dataclass(frozen=True)
-class ArcStandard(Searched):
+class Rooted(System):
+    """What systems share whose stack begins with ROOT."""
+
+    def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
+        return State(**self.blank(n, sent_starts), buffer=tuple(range(n)))
+
+    def break_at(self, state: State, place: int) -> list[Action]:
+        """BREAK before this place of the buffer, where it is legal."""
+        if not self.segment or state.behind or place >= len(state.buffer):
+            return []
+        word = state.buffer[place]
+        free = word > state.first and word not in state.heads and state.preset[word] != -1
+        return [Action("BREAK")] if free else []
+
+    def end_at(self, state: State, place: int) -> State:
+        starts = put(state.starts, state.buffer[place], True)
+        return finished(
+            replace(state, buffer=state.buffer[:place], behind=state.buffer[place:], starts=starts)
+        )
+
+
+def finished(state: State) -> State:
+    """The fresh configuration behind a sentence that is complete."""
+    if state.stack == (ROOT,) and not state.buffer and state.behind:
+        return replace(state, buffer=state.behind, behind=(), first=state.behind[0])
+    return state
+
+
+@dataclass(frozen=True)
+class ArcStandard(Rooted):
     """The system; ``swap``: with SWAP."""
 
     swap: bool = False
 
-    def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
-        return State(**self.blank(n, sent_starts))
-
     def actions(self, state: State) -> list[Action]:
         """The legal actions in the order SHIFT, LEFT-ARCs, RIGHT-ARCs, SWAP, BREAK."""
-        at_start = (
-            self.segment
-            and not state.closed
-            and not state.returned
-            and state.first < state.b < state.n
-            and state.preset[state.b] != -1
-        )
-        if at_start and state.preset[state.b] == 1:
-            return [Action("BREAK")]
-        legal = []
-        if state.buffer:
-            legal.append(Action("SHIFT"))
+        breaks = [] if state.returned else self.break_at(state, 0)
+        if breaks and state.preset[state.buffer[0]] == 1:
+            return breaks
+        legal = [Action("SHIFT")] if state.buffer else []
         if len(state.stack) > 1:
             s1, s0 = state.stack[-2:]
             if s1 != ROOT:
@@ -69,34 +85,25 @@ class ArcStandard(Searched):
                 legal += [Action("RIGHT-ARC", 1, label) for label in self.arc_labels(s1)]
             if self.swap and s1 != ROOT and s1 < s0:
                 legal.append(Action("SWAP"))
-        if at_start:
-            legal.append(Action("BREAK"))
-        return legal
+        return legal + breaks
 
     def apply(self, state: State, action: Action) -> State:
         """The configuration after a legal action."""
-        move, _, label = action
-        stack = state.stack
-        if move == "BREAK":
-            after = replace(state, closed=True, starts=put(state.starts, state.b, True))
-        elif move == "SHIFT":
-            after = replace(state, stack=(*stack, state.buffer[0]))
-            if state.returned:
-                return replace(after, returned=state.returned[1:])
-            return replace(after, b=state.b + 1)
-        elif move == "SWAP":
+        *below, s0 = state.stack
+        if action.move == "BREAK":
+            return self.end_at(state, 0)
+        if action.move == "SHIFT":
+            front, *buffer = state.buffer
+            returned = state.returned[1:]
             return replace(
-                state, stack=(*stack[:-2], stack[-1]), returned=(stack[-2], *state.returned)
+                state, stack=(*state.stack, front), buffer=tuple(buffer), returned=returned
             )
-        elif move == "LEFT-ARC":
-            after = replace(state, stack=(*stack[:-2], stack[-1]))
-            after = attach(after, stack[-1], stack[-2], label)  # type: ignore[arg-type]
-        else:
-            after = replace(state, stack=stack[:-1])
-            after = attach(after, stack[-2], stack[-1], label)  # type: ignore[arg-type]
-        if after.closed and after.stack == (ROOT,) and not after.returned:
-            return replace(after, closed=False, first=after.b)
-        return after
+        s1 = below.pop()
+        if action.move == "SWAP":
+            back = {"buffer": (s1, *state.buffer), "returned": (s1, *state.returned)}
+            return replace(state, stack=(*below, s0), **back)
+        head, word = (s0, s1) if action.move == "LEFT-ARC" else (s1, s0)
+        return finished(attach(replace(state, stack=(*below, head)), head, word, action.label))
 
     def static(self, state: State, gold: Tree) -> Action:
         """The canonical oracle (with SWAP: EAGER): what it does where gold can be derived."""
@@ -108,7 +115,7 @@ class ArcStandard(Searched):
                 return None
             return legal.get((move, self.gold_label(gold, dependent)))
 
-        if self.is_break(gold, list(legal.values()), state.b):
+        if self.is_break(gold, list(legal.values()), next(iter(state.buffer), ROOT)):
             return Action("BREAK")
         if len(state.stack) > 1:
             s1, s0 = state.stack[-2:]
@@ -121,14 +128,6 @@ class ArcStandard(Searched):
                 if order.index(s0) < order.index(s1):
                     return legal["SWAP", None]
         return legal["SHIFT", None]
-
-    def passed(self, state: State, word: int) -> bool:
-        """Whether a word has been read."""
-        return word < state.b
-
-    def key(self, state: State) -> object:
-        """What tells apart configurations that differ in what may come."""
-        return state.stack, state.returned, state.b, state.first == state.b, state.closed
 
 
 def projective_order(heads: tuple[int | None, ...]) -> list[int]:
@@ -152,12 +151,14 @@ def lattice(system: ArcStandard, gold: Tree) -> dict[State, dict[Action, tuple[S
     order = {word: i for i, word in enumerate(projective_order(gold.heads))}
     found: dict[State, dict[Action, tuple[State, int | None]]] = {}
 
+    def starts(state: State) -> bool:
+        return bool(gold.sent_starts and gold.sent_starts[state.buffer[0]])
+
     def fits(state: State, action: Action) -> bool:
         if action.move == "BREAK":
-            return bool(gold.sent_starts is not None and gold.sent_starts[state.b])
+            return starts(state)
         if action.move == "SHIFT":
-            starts = gold.sent_starts is not None and not state.returned and state.b > state.first
-            return not (starts and gold.sent_starts[state.b])  # type: ignore[index]
+            return state.returned != () or state.buffer[0] == state.first or not starts(state)
         s1, s0 = state.stack[-2:]
         if action.move == "SWAP":
             return order[s0] < order[s1]

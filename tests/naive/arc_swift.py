@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tests.naive.arc_eager import ArcEager, State, attach
-from tests.naive.search import ROOT, Action, Label, gold_head
+from tests.naive.system import ROOT, Action, Label, gold_head
 from tests.naive.trees import Tree
 
 
 @dataclass(frozen=True)
 class ArcSwift(ArcEager):
-    """The system. SHIFT, BREAK and the search for losses are arc-eager's."""
+    """The system. SHIFT and BREAK are arc-eager's."""
 
     def headless(self, state: State) -> list[int]:
         """Stack items without a head, the topmost first."""

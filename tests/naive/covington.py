@@ -1,11 +1,11 @@
-"""The list systems once more: immutable configurations, paths walked arc by arc; search."""
+"""The list systems once more: immutable configurations, paths walked arc by arc."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
 
-from tests.naive.search import ROOT, Action, Label, Searched, gold_head, put
+from tests.naive.system import ROOT, Action, Label, System, gold_head, put
 from tests.naive.trees import Tree, roots_of
 
 
@@ -49,7 +49,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Covington(Searched):
+class Covington(System):
     """The systems."""
 
     non_local: bool = False
@@ -128,52 +128,6 @@ class Covington(Searched):
                         return Action("NO-ARC")
                     return Action(move, k, self.gold_label(gold, word))
         return Action("SHIFT")
-
-    def loss(self, state: State, gold: Tree, known: dict[object, int]) -> int:
-        """The least loss of all final configurations that can be reached, by search.
-
-        known: what a search has found for the same gold tree and preset starts; kept up here.
-        """
-        if state not in known:
-            if state.is_final:
-                known[state] = self.final_loss(state, gold)
-            else:
-                known[state] = min(
-                    self.loss(self.apply(state, action), gold, known)
-                    for action in self.actions(state)
-                )
-        return known[state]
-
-    def final_loss(self, state: State, gold: Tree) -> int:
-        """Errors of a final configuration.
-
-        Headless words count as children of ROOT; under single_root one of them in a sentence does
-        where ROOT has no child, if it helps.
-        """
-        errors = 0
-        sentence = state.sentence
-        rooted = {sentence[word] for word, head in enumerate(state.heads) if head == ROOT}
-        for word, head in enumerate(state.heads):
-            right = gold_head(gold, word)
-            label = self.gold_label(gold, word)
-            if right is None:
-                continue
-            if head is not None:
-                errors += head != right or label not in (None, state.labels[word])
-                continue
-            fits = right == ROOT and (
-                label in (None, *roots_of(self.root_label)[:1])
-                or (self.root_label is None and not self.explicit_root)
-            )
-            if self.single_root and sentence[word] in rooted:
-                fits = False
-            if fits:
-                rooted.add(sentence[word])
-            errors += not fits
-        for word in range(1, state.n):
-            start = None if gold.sent_starts is None else gold.sent_starts[word]
-            errors += start is not None and start != state.starts[word]
-        return errors
 
     def tree(self, state: State) -> tuple[list[int], list[Label]]:
         """Heads (own number: ROOT) and labels, every word attached."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tests.naive import covington
-from tests.naive.search import Action, put
+from tests.naive.system import Action, put
 from tests.naive.trees import Heads, Tree
 
 
@@ -29,7 +29,7 @@ class State(covington.State):
 
 @dataclass(frozen=True)
 class TwoPlanar(covington.Covington):
-    """The system. The search for losses and the final trees are those of the list systems."""
+    """The system. The final trees are those of the list systems."""
 
     def initial(self, n: int, sent_starts: tuple[int, ...] | None = None) -> State:
         return State(**vars(super().initial(n, sent_starts)))

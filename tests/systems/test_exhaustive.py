@@ -2,61 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
 
+from spacy_nmparse import systems
 from tests import fuzz
 from tests.exhaustive import check, key, main, row
-from tests.exhaustive_cases import CASES, ROOTED, Case
+from tests.exhaustive_cases import CASES, ROOTED, WHOLE, Case
 from tests.naive.trees import Tree, forests, golds, roots_per_sentence
 
 EXACT = [case for case in CASES if case.exact]
 BOUNDS = [case for case in CASES if case.bound]
-EVERY = pytest.mark.parametrize(
-    "case", EXACT, ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-")
-)
-
-
-def prove(case: Case, lengths: range, pairs: int) -> None:
-    for n in lengths:
-        result = check(case, n, max_pairs=pairs, seed=n)
-        assert result.triples > 0
-        assert not result.failed, "\n".join([row(result), *result.examples])
-
-
-@EVERY
-def test_costs_and_losses(case: Case) -> None:
-    """Every tree of two words, and a sample of those of three."""
-    prove(case, range(1, 4), 4_000)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [case for case in EXACT if "unlabelled, full gold, crossing gold" in case.name],
-    ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-"),
-)
-def test_costs_and_losses_where_words_cross(case: Case) -> None:
-    """A gold tree of four words can cross a stack item and a word behind the next."""
-    prove(case, range(4, 5), 30_000)
-
-
-@pytest.mark.parametrize(
-    "case", BOUNDS, ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-")
-)
-def test_crossing_gold_is_never_overrated(case: Case) -> None:
-    """What projective systems tell of crossing gold are lower bounds."""
-    prove(case, range(2, 4), 4_000)
-    result = check(case, 3 if case.labels or case.constraints else 4, max_pairs=20_000)
-    assert not result.failed, "\n".join([row(result), *result.examples])
-    assert result.wrong_losses < result.judged / 10
 
 
 @dataclass(frozen=True)
 class Misfit(Case):
     """A case whose gold trees have labels that cannot stand on their arcs: the root's on others,
     others on the root's."""
+
+    @property
+    def name(self) -> str:
+        return f"{super().name}, labels that fit no arc"
 
     def golds(self, n: int) -> list[Tree]:
         root, other = self.options["root_label"], (self.labels or ())[0]
@@ -72,22 +40,58 @@ class Misfit(Case):
         ]
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        *(Misfit(**vars(case)) for case in EXACT if "root_label" in case.options),
-        Misfit("arc_eager", {"root_label": "ROOT"}, ROOTED),
-        Misfit("covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
-        Misfit("nl_covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
-    ],
-    ids=lambda case: f"{case.system}-{case.name}".replace(", ", "-"),
+MISFITS = (
+    *(Misfit(**vars(case)) for case in EXACT if "root_label" in case.options),
+    Misfit("arc_eager", {"root_label": "ROOT"}, ROOTED),
+    Misfit("covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
+    Misfit("nl_covington", {"root_label": "ROOT", "explicit_root": True}, ROOTED, False),
 )
-def test_costs_and_losses_of_labels_that_fit_no_arc(case: Case) -> None:
+#: Cases with two labels for roots, of systems whose arcs from ROOT are moves.
+SEVERAL = tuple(
+    case.but(root_label=("ROOT", "TOP"), labels=(*ROOTED, "TOP"))
+    for case in EXACT
+    if {"root_label", *WHOLE} <= case.options.keys()
+    and ("explicit_root" in case.options or not systems.create(case.system).headless)
+)
+
+
+def each_of(cases: Iterable[Case]) -> pytest.MarkDecorator:
+    def name(case: Case) -> str:
+        return f"{case.system}-{case.name}".replace(", ", "-")
+
+    return pytest.mark.parametrize("case", list(cases), ids=name)
+
+
+def prove(case: Case, lengths: range, pairs: int) -> None:
+    for n in lengths:
+        result = check(case, n, max_pairs=pairs, seed=n)
+        assert result.triples > 0
+        assert not result.failed, "\n".join([row(result), *result.examples])
+
+
+@each_of([*EXACT, *MISFITS, *SEVERAL])
+def test_costs_and_losses(case: Case) -> None:
+    """Every tree of two words, and a sample of those of three."""
     prove(case, range(1, 4), 4_000)
 
 
+@each_of(case for case in EXACT if "unlabelled, full gold, crossing gold" in case.name)
+def test_costs_and_losses_where_words_cross(case: Case) -> None:
+    """A gold tree of four words can cross a stack item and a word behind the next."""
+    prove(case, range(4, 5), 30_000)
+
+
+@each_of(BOUNDS)
+def test_crossing_gold_is_never_overrated(case: Case) -> None:
+    """What projective systems tell of crossing gold are lower bounds."""
+    prove(case, range(2, 4), 4_000)
+    result = check(case, 3 if case.labels or case.constraints else 4, max_pairs=20_000)
+    assert not result.failed, "\n".join([row(result), *result.examples])
+    assert result.wrong_losses < result.judged / 10
+
+
 @pytest.mark.slow
-@EVERY
+@each_of(EXACT)
 def test_costs_and_losses_of_more_trees(case: Case) -> None:
     """More of those of three words, and a sample of those of four."""
     longest = 3 if case.labels is not None or case.constraints else 4

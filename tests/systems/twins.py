@@ -22,7 +22,7 @@ from tests.naive.arc_standard import ArcStandard
 from tests.naive.arc_swift import ArcSwift
 from tests.naive.covington import Covington
 from tests.naive.forms import BufferArcs, RootFirst
-from tests.naive.search import Action
+from tests.naive.system import Action
 from tests.naive.trees import Tree, golds, roots_of
 from tests.naive.two_planar import TwoPlanar
 
@@ -174,27 +174,6 @@ def with_labels(tree: Tree, labels: Options, draw: random.Random, names: Any) ->
     return tree._replace(labels=tuple(own))
 
 
-def joined(left: Tree, right: Tree) -> Tree:
-    """Both trees as one text."""
-    size = len(left.heads)
-    starts = None
-    if left.sent_starts is not None and right.sent_starts is not None:
-        starts = left.sent_starts + right.sent_starts
-    return Tree(
-        left.heads + tuple(None if h is None else h + size for h in right.heads), None, starts
-    )
-
-
-def crossing_heads(n: int, draw: random.Random) -> list[int]:
-    """Any tree at all."""
-    words = list(range(n))
-    draw.shuffle(words)
-    heads = words.copy()
-    for place, word in enumerate(words):
-        heads[word] = words[draw.randrange(place)] if place else word
-    return heads
-
-
 def takes_notes(system: systems.TransitionSystem) -> bool:
     """Whether its pushes may note labels."""
     return system.name == "arc_eager" and not system.options.get("root_first")
@@ -240,6 +219,8 @@ def compare(
     assert bool(legal) != mirror.is_final
     if not mirror.is_final:
         told = list(map(tuple, real.actions(state)))
+        # A scorer has a distribution of labels for these moves, and no others.
+        assert all(label is None or real.table[move].labelled for move, _, label in told)
         assert len(told) == len(set(told))
         if takes_notes(real):  # its twin tells them in no particular order
             assert set(told) == set(map(tuple, legal))

@@ -789,29 +789,6 @@ def test_documents_that_fail(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
-@pytest.mark.parametrize("form", ["conllu", "json", "spacy"])
-def test_outputs_that_are_no_files(model: Path, tmp_path: Path, form: str) -> None:
-    """They are written into, without a record; and so is what is behind a link."""
-    source, expected = write(tmp_path / "a.txt", TEXT), tmp_path / "expected"
-    fifo, link = tmp_path / "out" / "fifo", tmp_path / "link"
-    fifo.parent.mkdir()
-    os.mkfifo(fifo)
-    found: list[bytes] = []
-    reader = Thread(target=lambda: found.append(fifo.read_bytes()), daemon=True)
-    reader.start()
-    (tmp_path / "far").mkdir()
-    link.symlink_to(Path("far", "file"))
-    for out in (expected, fifo, link):
-        made(model, source, "-o", out, "-f", form)
-    assert fifo.is_fifo() and link.is_symlink()
-    reader.join()
-    assert found == [(tmp_path / "far" / "file").read_bytes()] == [expected.read_bytes()]
-    assert [path.name for path in fifo.parent.iterdir()] == ["fifo"]
-    assert "there already" in run(model, source, "-o", link, "-f", form).stderr
-    assert f"{fifo} must be a folder" in fails(model, source, source, "-o", fifo, status=2)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="makes FIFOs")
 @pytest.mark.parametrize("kind", ["text", "conllu"])
 def test_an_input_that_is_no_file(model: Path, tmp_path: Path, kind: str) -> None:
     """As of ``parse <(cat text)``: it is read once, and parsed each time."""

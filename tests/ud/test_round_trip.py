@@ -25,13 +25,11 @@ from spacy.vocab import Vocab
 from spacy_nmparse.pipe.confidence import KEY
 from spacy_nmparse.pipe.known import NAME as KNOWN
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
-from spacy_nmparse.ud.conllu import DEPS, ID, MISC, Sentence, read_rows
-from spacy_nmparse.ud.docs_conllu import doc_sentences, document_rows
+from spacy_nmparse.ud.conllu import DEPS, HEAD, ID, MISC, Sentence, read_rows
 from spacy_nmparse.ud.extensions import register_extensions
 from spacy_nmparse.ud.parse_inputs import Stretch, conllu_items
 from spacy_nmparse.ud.plain_text import text_items
 from tests.hostile import PROFILE
-from tests.naive.rows import document_rows as plain_rows
 from tests.pipe.common import tiny_parser
 from tests.validator import format_errors
 
@@ -47,6 +45,9 @@ UPOS = st.sampled_from(["NOUN", "VERB", "PUNCT", "X"])
 LABEL = st.sampled_from(["nsubj", "obj", "obl:a", "punct", "dep"])
 FEATS = st.sampled_from(["", "Case=Nom", "Case=Nom|Number=Sing", "NumForm=Word|NumType=Card"])
 
+
+#: Items of MISC that writing adds.
+ADDED = re.compile("KnownHead|HeadConfidence|DepConfidence")
 
 register_extensions()
 
@@ -134,40 +135,26 @@ OWN_MISC = st.lists(
 
 @PROFILE
 @given(documents(), st.data())
-def test_rows_as_word_by_word(doc: Doc, data: st.DataObject) -> None:
-    """Those of words with extensions, too, of whatever content: as plain Python makes them."""
+def test_any_extensions(doc: Doc, data: st.DataObject) -> None:
+    """Whatever they are: each row has ten columns, and a word or a range."""
     draw = data.draw
     for token in doc:
-        rest = doc[token.i : token.i + draw(st.integers(1, 3))]
         if draw(st.booleans()):
             token._.ud_misc = draw(OWN_MISC)
-        kind = draw(st.integers(0, 5))
-        if kind == 1:
-            n = draw(st.integers(1, 3))
-            top = draw(st.integers(0, n - 1))
-            texts = [draw(st.sampled_from(["", "a", "a b", "\tb"])) for _ in range(6)]
-            token._.ud_words = [[*texts, "x y"]] * n
-            for i, word in enumerate(token._.ud_words):
-                token._.ud_words[i] = [*word[:5], -1 if i == top else top, word[6]]
-            token._.ud_form = draw(st.sampled_from([None, token.text, "other"]))
-        elif kind == 2:
-            token._.ud_range = [rest.text, draw(st.integers(1, 4)), draw(OWN_MISC)]
-            token._.ud_form = draw(st.sampled_from([None, rest.text]))
-        if draw(st.integers(0, 9)) == 0:
-            token._.ud_columns = ["l", "X", *"_____"]
         if draw(st.booleans()):
-            token._.ud_root = draw(st.sampled_from(["Pred", "a b"]))
+            texts = [draw(st.sampled_from(["", "a", "a b", "\tb"])) for _ in range(5)]
+            token._.ud_words = [
+                [*texts, top, "x y"] for top in (-1, 0, 1)[: draw(st.integers(1, 3))]
+            ]
         if draw(st.booleans()):
-            doc.user_data["._.", KNOWN, token.idx, None] = True
-    sure = numpy.linspace(0, 1, 2 * len(doc), dtype="<f4")
-    for confidence in (False, True):
-        doc.user_data[KEY] = sure.tobytes()
-        lines = list(doc_sentences(doc, confidence=confidence))
-        expected = plain_rows(doc, sure.reshape(2, -1) if confidence else None)
-        assert [(one.text, one.rows) for one in lines] == [
-            (text, "".join("\t".join(row) + "\n" for row in rows)) for text, rows in expected
-        ]
-    assert list(document_rows(doc)) == [rows for _, rows in plain_rows(doc)]
+            token._.ud_range = [token.text, draw(st.integers(1, 4)), draw(OWN_MISC)]
+        token._.ud_form = draw(st.sampled_from([None, token.text, "other"]))
+        token._.ud_root = draw(st.sampled_from([None, "Pred", "a b"]))
+        token._.ud_columns = draw(st.sampled_from([None, ["l", "X", *"_____"]]))
+    lines = [line for line in doc_to_conllu(doc).split("\n") if line and line[0] != "#"]
+    for columns in (line.split("\t") for line in lines):
+        assert len(columns) == 10 and all(columns)
+        assert re.fullmatch(r"\d+(-\d+)?", columns[0])
 
 
 # CoNLL-U
@@ -196,7 +183,8 @@ def sentences(draw: st.DrawFn, number: int) -> str:
         word, space = draw(FORM), draw(st.booleans())
         if i >= end and i + 1 < n and draw(st.integers(0, 3)) == 0:
             form, end = draw(FORM), draw(st.integers(i + 2, n))
-            rows.append(f"{i + 1}-{end}\t{form}" + "\t_" * 7 + f"\t{last_column(space)}")
+            columns = draw(st.sampled_from(["_\t_\t_\t_", "l\tX\tT\tTypo=Yes"]))
+            rows.append(f"{i + 1}-{end}\t{form}\t{columns}\t_\t_\t_\t{last_column(space)}")
             text += form + " " * space
         elif i >= end:
             text += word + " " * space
@@ -245,7 +233,34 @@ def test_any_conllu(conllu: str) -> None:
     out = parsed(conllu, "conllu", parser())
     assert given_parts(out) == given_parts(conllu)
     assert format_errors(out, level=1) == []
-    assert "".join(map(doc_to_conllu, conllu_to_docs(conllu, Vocab()))) == without_enhanced(conllu)
+    for text in (conllu, conllu.replace("\troot\t", "\tPred\t")):
+        assert "".join(map(doc_to_conllu, conllu_to_docs(text, Vocab()))) == without_enhanced(text)
+
+
+@PROFILE
+@given(treebanks(), st.data())
+def test_any_words_in_tokens(conllu: str, data: st.DataObject) -> None:
+    """Words of multiword tokens that are one token keep all but their arcs; known heads are marked,
+    and confidences written, once a token."""
+    kept = list(read_rows(without_enhanced(conllu)))
+    n_known, found = 0, ""
+    for doc in conllu_to_docs(conllu, Vocab(), merge=lambda form, words: data.draw(st.booleans())):
+        known = data.draw(st.lists(st.sampled_from(range(len(doc))), unique=True))
+        doc.user_data |= {("._.", KNOWN, doc[i].idx, None): True for i in known}
+        sure = numpy.linspace(0, 1, 2 * len(doc), dtype="<f4").reshape(2, -1)
+        doc.user_data[KEY] = sure.tobytes()
+        text = doc_to_conllu(doc, confidence=True)
+        assert re.findall("HeadConfidence=([0-9.]+)", text) == [f"{x:.3f}" for x in sure[0]]
+        assert re.findall("DepConfidence=([0-9.]+)", text) == [f"{x:.3f}" for x in sure[1]]
+        n_known += len(known)
+        found += text
+    assert found.count("KnownHead=Yes") == n_known
+    for one, other in zip(read_rows(found), kept, strict=True):
+        assert one.comments == other.comments
+        for row, old in zip(one.rows, other.rows, strict=True):
+            assert row[:HEAD] == old[:HEAD]
+            rest = [item for item in row[MISC].split("|") if not ADDED.match(item)]
+            assert ("|".join(rest) or "_") == old[MISC]
 
 
 def without_enhanced(conllu: str) -> str:

@@ -72,10 +72,7 @@ def picture(
         The lines; the last one has the words.
     """
     keys = [(arc, number) for number, (arc, _) in enumerate(arcs)]
-    inner = [(number, sorted(arc[:2])) for arc, number in keys if arc.head != ROOT]
-    heights = levels_of([(a, b) for _, (a, b) in inner])
-    level = {number: height for (number, _), height in zip(inner, heights, strict=True)}
-    top = max(heights, default=0) + 1
+    level, top = _levels(keys)
     starts, column, at = _columns(words, keys)
     lines = [[0] * at for _ in range(top + 1)]  # row 0: the arrow heads
     styles = [[""] * at for _ in range(top + 1)]
@@ -86,7 +83,7 @@ def picture(
         styles[row][col] = style or styles[row][col]
 
     for arc, number in keys:
-        style, row = arcs[number][1], level.get(number, top)
+        style, row = arcs[number][1], level[number]
         dependent = column[arc.dependent, number]
         signs[0, dependent] = "▼"
         if arc.head == ROOT:
@@ -164,6 +161,15 @@ def _words_line(
         last += " " * (start - here) + shown
         here = start + width_of(word_text)
     return last
+
+
+def _levels(keys: Sequence[tuple[Arc, int]]) -> tuple[dict[int, int], int]:
+    """The level of each arc, and the highest level, which is that of arcs from ROOT."""
+    inner = [(number, sorted(arc[:2])) for arc, number in keys if arc.head != ROOT]
+    heights = levels_of([(a, b) for _, (a, b) in inner])
+    top = max(heights, default=0) + 1
+    found = dict.fromkeys((number for _, number in keys), top)
+    return found | dict(zip((number for number, _ in inner), heights, strict=True)), top
 
 
 def _write(

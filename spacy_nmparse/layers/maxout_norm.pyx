@@ -170,11 +170,10 @@ cdef class MaxoutNorm:
         cdef const int64_t[::1] rows_of = None
         cdef float[:, ::1] Y, bests, shrinks, products, windows
         cdef uint8_t[:, ::1] winners = None
-        cdef const float[:, ::1] inputs = X
         if products_of is not None:
             of_words, rows_of = products_of
-        self.check_inputs(inputs, of_words, rows_of)
-        self.X, self.learned = inputs, None
+        self.check_inputs(X, of_words, rows_of)
+        self.X, self.learned = X, None
         Y_array = numpy.empty((self.n_rows, self.width), dtype="float32")
         Y_array[:self.first_row] = 0
         if self.n_rows <= self.first_row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -90,3 +91,8 @@ def test_what_is_compiled_is_not_compiled_again(
         then = made.stat().st_mtime + seconds
         os.utime(source, (then, then))
         assert command.is_current() is is_current
+
+
+def test_what_ci_runs_once_more_is_there() -> None:
+    names = re.findall(r"\btests/[\w/.]+", (ROOT / ".ci" / "run").read_text("utf-8"))
+    assert len(names) > 3 and all((ROOT / name).exists() for name in names), names

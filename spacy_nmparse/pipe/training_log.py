@@ -114,7 +114,8 @@ def start_log(nlp: Language, stdout: IO, stderr: IO) -> Log:
         if is_first or (info and said < int(TENTHS * done) < TENTHS):
             said = max(int(TENTHS * done), 1)
             minutes = seconds * (1 - done) / done / 60
-            print(f"{done:.0%} of training done, about {minutes:.0f} min left", file=stdout)
+            left = f"about {minutes:.0f} min" if minutes >= 1 else "less than a minute"
+            print(f"{done:.0%} of training done, {left} left", file=stdout)
 
     def end() -> None:
         finish()

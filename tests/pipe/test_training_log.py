@@ -77,7 +77,7 @@ def test_the_time_that_is_left_is_said_soon(monkeypatch: pytest.MonkeyPatch) -> 
     for _ in training_log.EPOCHS.count([examples[:1], examples[1:]], examples):
         log(None)
     assert [line for line in out.getvalue().splitlines() if "left" in line] == [
-        "25% of training done, about 0 min left"
+        "25% of training done, less than a minute left"
     ]
     assert training_log.EPOCHS.done == 1
 

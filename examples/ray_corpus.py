@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from spacy.tokens import Doc
 
 from spacy_nmparse.ud import doc_to_conllu
 
@@ -37,20 +36,16 @@ class Parse:
         texts = [str(text) for text in batch[self.column]]
         with self.nlp.memory_zone():  # what new words add to the vocabulary is freed again
             try:
-                rows = [_row(doc) for doc in self.nlp.pipe(texts)]
+                rows = [(doc_to_conllu(doc), "") for doc in self.nlp.pipe(texts)]
             except Exception:
                 rows = [self._parse(text) for text in texts]
         return {**batch, "conllu": [row[0] for row in rows], "error": [row[1] for row in rows]}
 
     def _parse(self, text: str) -> tuple[str, str]:
         try:
-            return _row(self.nlp(text))
+            return doc_to_conllu(self.nlp(text)), ""
         except Exception as error:
             return "", str(error)
-
-
-def _row(doc: Doc) -> tuple[str, str]:
-    return doc_to_conllu(doc), ""
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -61,7 +61,7 @@ FAST = (
     "systems.swap",
     "lab.beam",
     "lab.crossing",
-    "lab.linear.kernel",
+    "lab.linear",
     "ud",
 )
 

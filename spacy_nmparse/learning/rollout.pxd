@@ -3,7 +3,7 @@ from libc.stdint cimport uint64_t
 
 from spacy_nmparse.search.choice cimport CandidateC, SearchC
 from spacy_nmparse.search.sequences cimport Sequences
-from spacy_nmparse.scorers.scorer cimport ScorerC
+from spacy_nmparse.scorers.scorer cimport Scorer, ScorerC
 from spacy_nmparse.systems.gold cimport Gold, GoldC
 
 
@@ -33,6 +33,10 @@ cdef struct RolloutC:
     float explore
     uint64_t* seed
     double loss                 # so far
+
+
+cdef class RuledScorer(Scorer):     # learns by a rule of its own, not by gradients
+    cdef judge_t judge
 
 
 cdef bint learns_label(SearchC* search, const CandidateC* c) noexcept nogil

@@ -8,7 +8,7 @@ for Search-based Structured Prediction*). Their part is the cross entropy with t
 P(move). For the move that they like best, the cross entropy with the mean of their P(label | move),
 times that move's P, is added.
 
-A scorer without gradients has a rule of its own (``ScorerC.judge``).
+A scorer without gradients has a rule of its own (``RuledScorer``).
 """
 import numpy
 
@@ -257,14 +257,19 @@ cdef int roll_out(
     batch.scored.begin(offset)
     rollout.gold = &gold.c
     rollout.oracle = oracle_for(&gold.c, oracle)
-    rollout.judge = <judge_t>batch.scored.c.judge
-    if rollout.judge is NULL:
+    if isinstance(batch.scored, RuledScorer):
+        rollout.judge = (<RuledScorer>batch.scored).judge
+    else:
         rollout.judge = learn_likelihood
     with nogil:
         walk_to_end(search.s, learning_step, rollout)
         if search.scorer.learn_tree is not NULL:
             rollout.loss += search.scorer.learn_tree(search.scorer.self, rollout.gold)
     return 0
+
+
+cdef class RuledScorer(Scorer):
+    """A scorer that learns by a rule of its own: see ``judge_t``."""
 
 
 cdef class Teaching:

@@ -59,8 +59,7 @@ cdef struct ScorerC:
     score_t score
     score_labels_t score_labels
     score_noted_t score_noted
-    learn_t learn               # NULL: it learns by judge
-    void* judge                 # a judge_t of learning.rollout; NULL: it learns by gradients
+    learn_t learn               # NULL: it learns by a rule of its own, not by gradients
     label_gradient_t label_gradient
     keep_t keep
     recall_t recall

@@ -3,15 +3,15 @@
 It learns from every configuration that training visits, not from mistakes alone: by stochastic
 gradient descent, with an L1 penalty that is taken lazily, the cumulative one of Tsuruoka, Tsujii &
 Ananiadou (2009), *Stochastic gradient descent training for L1-regularized log-linear models with
-cumulative penalty*. Rare features have no weights. See ``kernel.learn_examples``.
+cumulative penalty*. Rare features have no weights. See ``updates.learn_examples``.
 """
 
 from __future__ import annotations
 
 import numpy
 
-from spacy_nmparse.lab.linear.kernel import Lessons, learn_examples
 from spacy_nmparse.lab.linear.perceptron import Perceptron, longer
+from spacy_nmparse.lab.linear.updates import Lessons, learn_examples
 
 RATE = 0.1  # learning rate of the first configuration
 

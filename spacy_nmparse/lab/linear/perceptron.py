@@ -17,7 +17,7 @@ import srsly
 from thinc.api import Model
 from thinc.shims.shim import Shim
 
-from spacy_nmparse.lab.linear.kernel import Lessons, apply_changes
+from spacy_nmparse.lab.linear.updates import Lessons, apply_changes
 
 #: Training that goes on from saved weights rounds them to multiples of this: then all sums are
 #: exact, in whatever order.

@@ -2,7 +2,7 @@
 do: words, tags, labels and counts of the configuration, joined by templates and hashed.
 
 It has no tok2vec. It learns as an averaged perceptron or as a logistic regression; see
-``perceptron``, ``logistic`` and ``kernel``.
+``perceptron``, ``logistic``, ``kernel`` and ``updates``.
 """
 
 # No postponed annotations: spaCy validates configs by this architecture's signature.
@@ -16,10 +16,11 @@ from spacy.attrs import NORM, POS, TAG
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_nmparse.lab.linear.kernel import Lessons, LinearScorerKernel, focus, n_columns
+from spacy_nmparse.lab.linear.kernel import LinearScorerKernel, focus, n_columns
 from spacy_nmparse.lab.linear.logistic import Logistic
 from spacy_nmparse.lab.linear.perceptron import Perceptron, perceptron_of
 from spacy_nmparse.lab.linear.templates import Templates
+from spacy_nmparse.lab.linear.updates import Lessons
 from spacy_nmparse.lab.linear.zhang_nivre import SETS, TEMPLATES
 from spacy_nmparse.layers.parameters import renew
 from spacy_nmparse.scorers.features import compile_features

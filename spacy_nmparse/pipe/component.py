@@ -406,16 +406,16 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         forget_known(docs)
         if scores.probabilities is None:
             forget_confidences(docs)
-        if scores.probabilities is None and scores.tags is None and scores.known is None:
+        if scores.tags is not None:
+            for vocab in {doc.vocab for doc in docs} - {self.vocab}:  # of other pipelines
+                self._learned.tags.register(vocab, set(scores.tags.tolist()))
+            self._learned.tags.write(docs, scores.ends, scores.tokens, scores.tags)
+        if scores.probabilities is None and scores.known is None:
             return
         temperatures = self._temperatures()
         for doc, parse in zip(docs, scores.by_document(), strict=True):
             if parse.probabilities is not None:
                 write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
-            if parse.tags is not None:
-                if doc.vocab is not self.vocab:  # of another pipeline
-                    self._learned.tags.register(doc.vocab, set(parse.tags.tolist()))
-                self._learned.tags.write(doc, parse.tokens, parse.tags)
             if parse.known is not None:
                 write_known(doc, parse.tokens[parse.known])
 

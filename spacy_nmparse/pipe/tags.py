@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy
@@ -122,15 +122,20 @@ class TagSet:
             if morph:
                 vocab.morphology.add(morph)
 
-    def write(self, doc: Doc, tokens: numpy.ndarray, chosen: numpy.ndarray) -> None:
+    def write(
+        self, docs: Sequence[Doc], ends: numpy.ndarray, tokens: numpy.ndarray, chosen: numpy.ndarray
+    ) -> None:
         """Write tags where a token has none of that kind.
 
         Args:
-            doc: the document; its vocabulary knows the strings.
+            docs: documents; their vocabularies know the strings.
+            ends: int32 (documents,): where the words of each document end.
             tokens: int32 (words,): the tokens that are words.
             chosen: int32 (words,): the triple of each.
         """
-        write_tags(doc, tokens, numpy.ascontiguousarray(self._hashes[chosen]))
+        fields = numpy.ascontiguousarray(self._hashes[chosen])
+        for doc, (first, last) in zip(docs, pairwise([0, *ends.tolist()]), strict=True):
+            write_tags(doc, tokens[first:last], fields[first:last])
 
     def gold(self, examples: Sequence[Example], tokens: Sequence[numpy.ndarray]) -> GoldTags:
         """The tags of the parsed words of examples: UNKNOWN where there is no annotation, or one

@@ -43,8 +43,9 @@ NONE = -1
 UNKNOWN = 2**64 - 1  # no string has this number; as a label it is NONE
 NO_TREE = 2**32 - 1
 
-#: Of a document: numbers of tokens, and the scores of their trees, float32 (tokens, trees).
-Guesses = tuple[numpy.ndarray, numpy.ndarray]
+#: Of a document: the lemmas that are known, uint64 (tokens,) as ``_known`` tells them; numbers of the
+#: tokens that have none; the scores of their trees, float32 (tokens, trees).
+Guesses = tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]
 
 
 class UDLemmatizer(EditTreeLemmatizer):
@@ -173,13 +174,15 @@ class UDLemmatizer(EditTreeLemmatizer):
     # Lemmatizing
 
     def predict(self, docs: Iterable[Doc]) -> list[Guesses]:  # type: ignore[override]
-        """The tokens of each document whose lemma is not known, and the scores of their trees."""
+        """Of each document what ``_known`` says, the tokens whose lemma is not known, and the
+        scores of their trees."""
         docs = list(docs)
-        tokens = [numpy.flatnonzero(self._known(doc) == UNKNOWN) for doc in docs]
+        lemmas = [self._known(doc) for doc in docs]
+        tokens = [(known == UNKNOWN).nonzero()[0] for known in lemmas]
         scores = self._scores(docs, tokens)
         ends = numpy.cumsum([0, *map(len, tokens)]).tolist()
-        parts = zip(tokens, pairwise(ends), strict=True)
-        return [(own, scores[first:end]) for own, (first, end) in parts]
+        parts = [scores[first:end] for first, end in pairwise(ends)]
+        return list(zip(lemmas, tokens, parts, strict=True))
 
     def _scores(self, docs: list[Doc], tokens: list[numpy.ndarray]) -> numpy.ndarray:
         """The scores of some tokens. The last layer of spaCy's tagger sees no others; other models
@@ -212,8 +215,7 @@ class UDLemmatizer(EditTreeLemmatizer):
     ) -> None:
         """Write the lemmas of the tokens that have none."""
         apply = applier(self.trees, self.vocab.strings)
-        for doc, (tokens, scores) in zip(docs, guesses, strict=True):
-            lemmas = self._known(doc)
+        for doc, (lemmas, tokens, scores) in zip(docs, guesses, strict=True):
             if len(tokens):
                 labels = best(scores, min(TRIED, scores.shape[1]))
                 for i, own, row in zip(tokens.tolist(), labels.tolist(), scores, strict=True):
@@ -240,10 +242,7 @@ class UDLemmatizer(EditTreeLemmatizer):
                 lemma = next(iter(lemmas.values()))
             return int(strings[lemma]) if lemma else UNKNOWN
 
-        array: Any = doc.to_array([ORTH, POS, LEMMA]).reshape(len(doc), 3)
-        found = self._lookup.each(array[:, :2], find)
-        found[array[:, 2] != 0] = 0
-        return found
+        return self._lookup.lemmas(doc, find)
 
     def _made(
         self, token: Token, labels: list[int], scores: numpy.ndarray, apply: Callable[..., Any]

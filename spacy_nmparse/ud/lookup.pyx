@@ -6,6 +6,7 @@ from cython.operator cimport dereference
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.unordered_map cimport unordered_map
 
+from spacy.structs cimport TokenC
 from spacy.tokens.doc cimport Doc
 
 
@@ -21,6 +22,18 @@ cdef class Lookup:
     def __reduce__(self):
         return Lookup, ()
 
+    cdef uint64_t of(self, uint64_t one, uint64_t other, make) except? 1:
+        cdef uint64_t key = one ^ (other * <uint64_t>0x9E3779B97F4A7C15)
+        cdef uint64_t found
+        cdef unordered_map[uint64_t, uint64_t].iterator known = self.made.find(key)
+        if known != self.made.end():
+            return dereference(known).second
+        found = make(one, other)
+        if self.made.size() > MOST:
+            self.made.clear()
+        self.made[key] = found
+        return found
+
     def each(self, const uint64_t[:, :] pairs, make):
         """What is made of each pair: uint64 (pairs,).
 
@@ -30,20 +43,43 @@ cdef class Lookup:
                 not depend on anything else.
         """
         cdef Py_ssize_t i
-        cdef uint64_t key
-        cdef unordered_map[uint64_t, uint64_t].iterator known
         array = numpy.empty(pairs.shape[0], dtype="uint64")
         cdef uint64_t[::1] found = array
-        if self.made.size() > MOST:
-            self.made.clear()
         for i in range(pairs.shape[0]):
-            key = pairs[i, 0] ^ (pairs[i, 1] * <uint64_t>0x9E3779B97F4A7C15)
-            known = self.made.find(key)
-            if known != self.made.end():
-                found[i] = dereference(known).second
-            else:
-                found[i] = make(pairs[i, 0], pairs[i, 1])
-                self.made[key] = found[i]
+            found[i] = self.of(pairs[i, 0], pairs[i, 1], make)
+        return array
+
+    def lemmas(self, Doc doc, make):
+        """What is made of each token's ORTH and POS; 0 for a token with a lemma: uint64
+        (tokens,)."""
+        cdef int i
+        cdef const TokenC* token
+        array = numpy.zeros(doc.length, dtype="uint64")
+        cdef uint64_t[::1] found = array
+        for i in range(doc.length):
+            token = &doc.c[i]
+            if token.lemma == 0:
+                found[i] = self.of(token.lex.orth, token.pos, make)
+        return array
+
+    def forms(self, Doc doc, make):
+        """What is made of each token's LOWER and TAG: uint64 (tokens,)."""
+        cdef int i
+        array = numpy.empty(doc.length, dtype="uint64")
+        cdef uint64_t[::1] found = array
+        for i in range(doc.length):
+            found[i] = self.of(doc.c[i].lex.lower, doc.c[i].tag, make)
+        return array
+
+    def neighbours(self, Doc doc, make):
+        """What is made of LOWER of each token and the next one; 0 for the last token, and where a
+        space is between: uint64 (tokens,)."""
+        cdef int i
+        array = numpy.zeros(doc.length, dtype="uint64")
+        cdef uint64_t[::1] found = array
+        for i in range(doc.length - 1):
+            if not doc.c[i].spacy:
+                found[i] = self.of(doc.c[i].lex.lower, doc.c[i + 1].lex.lower, make)
         return array
 
 

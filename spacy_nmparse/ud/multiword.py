@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy
-from spacy.attrs import LOWER, SPACY, TAG
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Token
@@ -117,18 +115,14 @@ class MultiwordTokens(Pipe):
         if not any(self.tables.values()):
             return doc
         strings: Any = doc.vocab.strings
-        array: Any = doc.to_array([LOWER, TAG, SPACY]).reshape(len(doc), 3)
-        known = self._forms.each(
-            array[:, :2], lambda text, tag: bool(self._known(strings[text], strings[tag]))
+        known = self._forms.forms(
+            doc, lambda text, tag: bool(self._known(strings[text], strings[tag]))
         )
-        lowers, close = array[:, 0], numpy.flatnonzero(array[:-1, 2] == 0)
-        joined = numpy.zeros(len(doc) + 1, dtype="uint64")  # with the next token
-        joined[close] = self._pairs.each(
-            numpy.stack([lowers[close], lowers[close + 1]], axis=1),
-            lambda one, other: self._is_range(strings[one], strings[other]),
+        joined = self._pairs.neighbours(
+            doc, lambda one, other: self._is_range(strings[one], strings[other])
         )
         end = 0
-        for i in numpy.flatnonzero(known | joined[:-1]).tolist():
+        for i in (known | joined).nonzero()[0].tolist():
             token = doc[i]
             if i < end or token.is_space:
                 continue

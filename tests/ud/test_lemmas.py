@@ -70,8 +70,9 @@ def lemma(nlp: Language, word: str, pos: str, *best: tuple[str, str]) -> str:
     scores = numpy.full((1, len(pipe.labels)), -50, dtype="float32")
     for i, pair in enumerate(best):
         scores[0, pipe._pair2label(*pair)] = -i
-    tokens = numpy.flatnonzero(pipe._known(doc) == UNKNOWN)
-    pipe.set_annotations([doc], [(tokens, scores[tokens])])
+    lemmas = pipe._known(doc)
+    tokens = numpy.flatnonzero(lemmas == UNKNOWN)
+    pipe.set_annotations([doc], [(lemmas, tokens, scores[tokens])])
     return doc[0].lemma_
 
 

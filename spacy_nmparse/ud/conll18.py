@@ -65,7 +65,8 @@ def read_rows(path: Path) -> list[Rows]:
 
 
 def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
-    """Put parses in place of the gold ones; where a parse has more sentences, so has the result.
+    """Put parses in place of the gold ones; where a parse has more sentences, so has the result,
+    but those that part in a multiword token are one.
 
     Args:
         gold: As from `read_rows`.
@@ -80,32 +81,37 @@ def put_in(gold: list[Rows], docs: Iterable[Doc]) -> list[Rows]:
     rows = [row for sentence in gold for row in sentence]
     place = 0
     sentences: list[Rows] = []
-    for doc in docs:
-        for sent in doc.sents:
-            filled: Rows = []
-            word = 0
-            while word < len(sent):
-                if place == len(rows):
-                    raise ValueError("The parse has more words than the CoNLL-U file.")
-                row = list(rows[place])
-                place += 1
-                if "-" in row[ID]:
-                    first, _, last = row[ID].partition("-")
-                    row[ID] = f"{word + 1}-{word + 1 + int(last) - int(first)}"
-                    filled.append(row)
-                    continue
-                token = sent[word]
-                word += 1
-                if "".join(token.text.split()) != "".join(row[1].split()):
-                    raise ValueError(
-                        f"The parse has {token.text!r} where the CoNLL-U file has {row[1]!r}."
-                    )
-                is_root = token.head.i == token.i
-                row[ID] = str(word)
-                row[HEAD] = "0" if is_root else str(token.head.i - sent.start + 1)
-                row[DEPREL] = _as_usual(root_label(token)) if is_root else token.dep_
-                filled.append(row)
+    filled: Rows = []
+    before = 0  # words of `filled` before a sentence
+    open_words = 0  # words of the multiword token that are still to come
+    for sent in (sent for doc in docs for sent in doc.sents):
+        word = 0
+        while word < len(sent):
+            if place == len(rows):
+                raise ValueError("The parse has more words than the CoNLL-U file.")
+            row = list(rows[place])
+            place += 1
+            filled.append(row)
+            if "-" in row[ID]:
+                first, _, last = row[ID].partition("-")
+                open_words = int(last) - int(first) + 1
+                row[ID] = f"{before + word + 1}-{before + word + open_words}"
+                continue
+            token = sent[word]
+            word += 1
+            open_words = max(0, open_words - 1)
+            if "".join(token.text.split()) != "".join(row[1].split()):
+                raise ValueError(
+                    f"The parse has {token.text!r} where the CoNLL-U file has {row[1]!r}."
+                )
+            is_root = token.head.i == token.i
+            row[ID] = str(before + word)
+            row[HEAD] = "0" if is_root else str(before + token.head.i - sent.start + 1)
+            row[DEPREL] = _as_usual(root_label(token)) if is_root else token.dep_
+        before += word
+        if not open_words:
             sentences.append(filled)
+            filled, before = [], 0
     if place != len(rows):
         raise ValueError("The parse has fewer words than the CoNLL-U file.")
     return sentences

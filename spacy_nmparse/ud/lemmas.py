@@ -43,8 +43,8 @@ NONE = -1
 UNKNOWN = 2**64 - 1  # no string has this number; as a label it is NONE
 NO_TREE = 2**32 - 1
 
-#: Of a document: the lemmas that are known, uint64 (tokens,) as ``_known`` tells them; numbers of the
-#: tokens that have none; the scores of their trees, float32 (tokens, trees).
+#: Of a document: the known lemmas, uint64 (tokens,), as from ``_known``; the numbers of the tokens
+#: without one; the scores of their trees, float32 (tokens, trees).
 Guesses = tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]
 
 

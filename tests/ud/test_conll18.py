@@ -126,3 +126,17 @@ def test_upper_case_labels(tmp_path: Path) -> None:
     gold = Doc(Vocab(), words=["Er", "kam", "an"], heads=[1, 1, 1], deps=["SB", "ROOT", "SVP"])
     assert score_dependencies([Example(doc, gold)])["dep_las_conll"] == pytest.approx(2 / 3)
     assert score_dependencies([Example(doc, gold)])["dep_las"] == 1  # spaCy's ignores case
+
+
+def test_a_sentence_that_starts_in_a_multiword_token(tmp_path: Path) -> None:
+    rows = [["1-2", "du", *"________"]]
+    for i, (form, head, dep) in enumerate(
+        [("de", "3", "case"), ("le", "3", "det"), ("roi", "0", "root")]
+    ):
+        rows.append([str(i + 1), form, form, "X", "_", "_", head, dep, "_", "_"])
+    gold = write(tmp_path / "gold.conllu", [rows, rows])
+    words, deps = ["de", "le", "roi"] * 2, ["ROOT", "det", "ROOT", "case", "det", "ROOT"]
+    starts = [True, True, False, True, False, False]
+    doc = Doc(Vocab(), words=words, heads=[0, 2, 2, 5, 5, 5], deps=deps, sent_starts=starts)
+    found = conll18.score_words(gold, [doc])
+    assert found["UAS"] == found["LAS"] == pytest.approx(5 / 6)

@@ -23,7 +23,7 @@ def spacy_range() -> str:
 
 
 def problem() -> str | None:
-    """What is wrong with the spaCy that is installed; None if nothing is, or if there is none."""
+    """The fault of the installed spaCy, as a message; None: it has none, or there is no spaCy."""
     try:
         installed = version("spacy")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Text for a terminal, which takes nothing in it for a command."""
+"""Text made safe for a terminal: control characters are shown, not obeyed."""
 
 from __future__ import annotations
 

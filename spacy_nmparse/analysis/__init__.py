@@ -1,4 +1,4 @@
-"""What parsers do, and what treebanks hold: derivations, errors, statistics, pictures."""
+"""Analyses of parsers and treebanks: derivations, errors, statistics, pictures."""
 
 from __future__ import annotations
 

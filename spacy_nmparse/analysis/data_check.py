@@ -77,7 +77,7 @@ class Split:
 
 @dataclass
 class DataCheck:
-    """What ``check_data`` has found."""
+    """The result of ``check_data``."""
 
     component: str
     system: str

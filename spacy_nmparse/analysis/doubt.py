@@ -1,4 +1,4 @@
-"""Parsed sentences, those that a parser doubts first."""
+"""Parsed sentences in the order of the parser's doubt, least sure first."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class FirstError:
 
 @dataclass
 class Errors:
-    """What ``find_errors`` has found.
+    """The result of ``find_errors``.
 
     Attributes:
         groups: "all", "label", "length", "direction", "projectivity", "sentence_length" -> kind ->
@@ -217,7 +217,7 @@ def _sentence_lengths(starts: Sequence[bool]) -> list[int]:
 def _count_first(
     found: Errors, tracing: Tracing, steps: Sequence[Step], first: int, final: State
 ) -> None:
-    """What the first wrong move led to."""
+    """Count what the first wrong move led to."""
     step = steps[first]
     assert step.chosen is not None and step.cost is not None and step.least_cost is not None
     state = tracing.replay(steps[:first])

@@ -1,4 +1,4 @@
-"""What is wrong with CoNLL-U files."""
+"""Faults of CoNLL-U files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_FAULTS = 20  # in one message
 
 
 def faults(file: Path) -> Iterator[str]:
-    """What is wrong with a CoNLL-U file: the first fault of each sentence, with its line."""
+    """The first fault of each sentence of a CoNLL-U file, with its line."""
     lines: list[str] = []
     columns, first, has_rows = "", 1, False
     with file.open("rb") as opened:

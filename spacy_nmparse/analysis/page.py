@@ -31,7 +31,7 @@ COLUMNS = {
 
 
 class Steps(Protocol):
-    """What a page shows of a ``Derivation``, which can show itself as one."""
+    """The interface of derivations that a page shows, as ``Derivation`` has it."""
 
     glossary: dict[str, str]
 
@@ -90,7 +90,7 @@ def render_page(
 
 
 def page_data(shown: Doc | Steps, gold: Doc | Example | None = None) -> dict[str, Any]:
-    """What the script of the page reads, as JSON. Arguments as those of ``render``."""
+    """The data of the page's script, as JSON. Arguments as those of ``render``."""
     data = _doc_data(shown, gold) if isinstance(shown, Doc) else _derivation_data(shown)
     data.update(title=None, rtl=is_right_to_left(data["words"]), colours=COLOURS)
     return data

@@ -99,7 +99,7 @@ class Step:
 
     @property
     def cost(self) -> float | None:
-        """What the action costs; None where no gold tree is known."""
+        """The action's cost; None where no gold tree is known."""
         return None if self.chosen is None else self.chosen.cost
 
     @property

@@ -35,7 +35,7 @@ noted: the label that a push notes, or None.
 
 
 cdef class Tracer:
-    """What greedy search sees in each configuration over one document.
+    """Greedy search over one document, one configuration at a time: scores and choices.
 
     Args:
         system: the transition system.

@@ -1,4 +1,4 @@
-"""Commands that take what is asked for as one object."""
+"""Commands whose arguments and options are the fields of a dataclass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: reading models and corpora, errors, colours, tables."""
+"""Shared by the commands: reading models and corpora, errors, colours, tables."""
 
 from __future__ import annotations
 

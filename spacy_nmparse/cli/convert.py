@@ -26,7 +26,7 @@ MERGES = ("yes", "no", "auto")
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     paths: list[str] = typer.Argument(
         ..., metavar="[TREEBANK] OUTPUT", help="Folder of a UD treebank, and folder to write"

@@ -41,7 +41,7 @@ N_ROWS = 20
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     model: str = MODEL
     corpus: Path = CORPUS

@@ -26,7 +26,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     model: str = MODEL
     data: Path = typer.Argument(..., help="Gold data: a .spacy or CoNLL-U (.conllu) file")

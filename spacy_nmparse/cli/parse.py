@@ -40,7 +40,7 @@ from spacy_nmparse.wording import counted
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     model: str = MODEL
     inputs: list[str] = typer.Argument(

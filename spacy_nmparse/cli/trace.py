@@ -39,7 +39,7 @@ PICTURES = ("tree", "repairs", "all", "none")
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     model: str = MODEL
     text: str | None = typer.Argument(None, help="The text to parse; - reads standard input")

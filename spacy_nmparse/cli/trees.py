@@ -1,4 +1,4 @@
-"""Trees as they are named on a command line."""
+"""Trees that a command line gives: heads in an argument, or a sentence of a file."""
 
 from __future__ import annotations
 

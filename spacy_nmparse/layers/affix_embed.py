@@ -308,7 +308,7 @@ class Types:
         suffixes: Sequence[int],
         places: numpy.ndarray | None = None,
     ) -> numpy.ndarray:
-        """What is known of the words, or of those at some places.
+        """The values that the tables are looked up by, of all words or of those at some places.
 
         Args:
             prefixes: lengths of the beginnings.

@@ -1,7 +1,7 @@
-"""What was computed of words before: most words of a text have been in it already.
+"""A cache of values that were computed for words: most words of a text have been in it before.
 
-It is kept of one set of weights. The content of all weights decides, so that none is given for
-others, whatever has changed them.
+The cache belongs to the content of all weights. Whatever changes a weight empties it, so no value
+of other weights is ever returned.
 """
 
 from __future__ import annotations

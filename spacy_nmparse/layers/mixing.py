@@ -24,7 +24,7 @@ def runs_here(maxout: Model) -> bool:
 
 
 def mixer(normalized: Model, lengths: Any, window: int = -1, **options: Any) -> MaxoutNorm:
-    """What computes a layer for one batch.
+    """A ``MaxoutNorm`` that computes a layer for one batch.
 
     Args:
         normalized: Thinc's ``Maxout`` with ``normalize``.

@@ -24,7 +24,7 @@ cdef Py_ssize_t count_words(list docs) except -1:
 
 
 cdef inline uint64_t read_values(const TokenC* token, int n_columns, uint64_t* values) noexcept:
-    """What a word is told apart by, and a number made of it."""
+    """Read the values that tell words apart; returns a hash of them."""
     cdef uint64_t key
     cdef int column
     values[NORM] = token.norm if token.norm else token.lex.norm

@@ -1,4 +1,4 @@
-"""What one update learns from."""
+"""A lesson: the batch, gold trees and settings of one update."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parser annotates: arcs, parses of documents, trees."""
+"""Annotations of the parser: arcs, parses of documents, trees."""
 
 from __future__ import annotations
 

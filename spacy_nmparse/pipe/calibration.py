@@ -17,7 +17,7 @@ N_BINS = 10
 
 
 class Calibration(NamedTuple):
-    """What ``TransitionParser.calibrate`` has found.
+    """The result of ``TransitionParser.calibrate``.
 
     Attributes:
         temperature: of the confidences in heads, or in heads and labels; above 1: less sure.
@@ -31,7 +31,7 @@ class Calibration(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What the parser said of words with a known head and label, and what is right.
+    """Confidences in words with a known head and label, and whether the parser was right.
 
     Attributes:
         said: (2, words): the confidence in the head, and in head and label.

@@ -252,7 +252,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         return self._parse(words, self.confidence, self._given(words))
 
     def _given(self, words: Words) -> GivenTrees | None:
-        """What is kept of the documents' trees; None: nothing."""
+        """The known trees of documents, for ``keep_heads``; None: nothing is kept."""
         if not self.keep_heads or not any(doc.has_annotation("DEP") for doc in words.docs):
             return None
         projective = self.system.projective

@@ -423,7 +423,7 @@ def is_partial(Doc doc):
 
 
 def gold_parse(example):
-    """What an example knows of the tree over the tokens of its predicted document.
+    """The gold tree of an example over the tokens of its predicted document, as far as known.
 
     Returns:
         (heads, labels, starts), lists over tokens: the head's token or None (unknown), the label

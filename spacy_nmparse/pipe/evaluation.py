@@ -66,7 +66,7 @@ _UNALIGNED = -2  # a head without counterpart on the other side
 
 @dataclass(frozen=True)
 class SentenceCounts:
-    """What was right in one gold sentence, or in other words taken together.
+    """Counts of right words, of one gold sentence or of several.
 
     Attributes:
         words: Words with gold annotation, whitespace tokens left out.

@@ -95,7 +95,7 @@ def new_file(
 
 
 def _opened(path: Path, place: int | None) -> IO[bytes]:
-    """What is no regular file, open to be written."""
+    """A device, pipe or stream, open to be written."""
     if place is None:
         return path.open("wb")
     for stream in (sys.stdout, sys.stderr):

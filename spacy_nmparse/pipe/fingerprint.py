@@ -77,7 +77,7 @@ class Fingerprint:
         return distance(known, vectors) < LIMIT
 
     def saved(self) -> list[list[float]] | None:
-        """What ``Fingerprint`` takes back."""
+        """Numbers of which a ``Fingerprint`` can be made again; None: it has seen too few words."""
         if self.values is None and self._noted:
             vectors = numpy.unique(numpy.concatenate(self._noted), axis=0)
             self._noted = [vectors]

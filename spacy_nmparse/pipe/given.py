@@ -1,4 +1,4 @@
-"""What documents have of their trees before they are parsed, for a parser that keeps it."""
+"""Known trees: heads, labels and starts that documents have before parsing, for `keep_heads`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN = 8  # words around the one that a message is about
 
 
 class Given(NamedTuple):
-    """What a document has of its tree.
+    """The known part of a document's tree.
 
     Attributes:
         known: Which of the words have a head.
@@ -82,7 +82,7 @@ def find_fault(heads: Sequence[int | None], presets: Sequence[int]) -> Fault | N
 
 
 class GivenTrees:
-    """What documents have of their trees. A word with a label has a head (``token.has_head()``).
+    """The known trees of documents. A word with a label has a head (``token.has_head()``).
 
     Args:
         words: The words of the documents.

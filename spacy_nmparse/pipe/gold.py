@@ -61,7 +61,7 @@ def of_words(
     starts: list[bool | None],
     tokens: numpy.ndarray,
 ) -> Parse:
-    """What a parse of all tokens of a document says of those that are words."""
+    """The part of a parse of all tokens that concerns words: without spaces, renumbered."""
     if len(tokens) == len(heads):
         return Parse(heads, labels, starts)
     number = {int(token): word for word, token in enumerate(tokens)}

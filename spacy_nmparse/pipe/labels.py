@@ -33,7 +33,7 @@ class LabelSet:
 
     @property
     def root_label(self) -> str | tuple[str, ...]:
-        """What a system takes as ``root_label``."""
+        """The value of a system's option ``root_label``."""
         return self.roots[0] if len(self.roots) == 1 else self.roots
 
     @classmethod
@@ -72,7 +72,7 @@ class LabelSet:
 
 @dataclass(frozen=True)
 class Learned:
-    """What a parser has learned besides its weights.
+    """All that a parser has learned besides its weights.
 
     Attributes:
         labels: Its labels.
@@ -87,8 +87,8 @@ class Learned:
 
 @dataclass(frozen=True)
 class LabelData:
-    """What ``spacy init labels`` writes: labels, and attributes with their values, of which the
-    triples of POS, TAG and MORPH occur together."""
+    """The data of ``spacy init labels``: labels; attributes with their values; and the triples of
+    POS, TAG and MORPH that occur."""
 
     labels: list[str]
     tags: Attributes

@@ -11,7 +11,7 @@ from spacy_nmparse.pipe.words import listeners
 
 
 def title(nlp: Language) -> str:
-    """What to call a pipeline in messages."""
+    """A pipeline's name in messages."""
     return str(nlp.path or f"{nlp.lang}_{nlp.meta.get('name') or 'pipeline'}")
 
 

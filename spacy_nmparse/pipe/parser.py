@@ -46,7 +46,7 @@ from spacy_nmparse.systems import Gold
 
 @dataclass(frozen=True)
 class Batch:
-    """What one update learns from.
+    """The examples of one update, as the model takes them.
 
     Attributes:
         words: The words of the documents.

@@ -76,8 +76,8 @@ class TagSet:
 
     @cached_property
     def readings(self) -> numpy.ndarray | None:
-        """What tags a word can have: float32 (triples, sum of sizes), 1 where a triple has a value,
-        0 elsewhere; None: nothing is known of that."""
+        """The values of each triple: float32 (triples, sum of sizes), 1 where a triple has a value,
+        0 elsewhere; None: no triples are known."""
         if not self.attributes or not self.triples:
             return None
         found = numpy.zeros((len(self.triples), sum(self.sizes)), dtype="float32")

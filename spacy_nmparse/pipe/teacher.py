@@ -24,7 +24,7 @@ from spacy_nmparse.scorers.shared import ScorerInput
 
 @dataclass(frozen=True)
 class Teachers:
-    """What a parser learns from.
+    """The teachers of a parser.
 
     Attributes:
         models: Their scorers, with token vectors of their own; their probabilities are averaged.

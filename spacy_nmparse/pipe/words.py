@@ -66,7 +66,7 @@ class Words:
         return [(self.tokens[part], self.constraints[part]) for part in parts]
 
     def scorer_input(self, tags: GoldTags | None = None, wants_tags: bool = False) -> ScorerInput:
-        """What a model gets.
+        """The input of a model.
 
         Args:
             tags: What the words' tags are, where they are learned.

@@ -1,4 +1,4 @@
-"""What a parser asks of its scorer besides scores.
+"""Functions of a scorer that a parser calls besides scoring.
 
 A scorer's model holds its ``Hooks`` as ``model.attrs["hooks"]``; spaCy's own parser model holds its
 ``resize_output`` there. Code outside a scorer's file knows no scorer by name.

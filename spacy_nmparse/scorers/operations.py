@@ -1,4 +1,4 @@
-"""What a component does to its model, whichever scorer that is."""
+"""Changes that a component makes to its model, by the hooks of whichever scorer it has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What search and learning ask of a scorer, whichever it is."""
+"""The interface of scorers, as search and learning call it."""
 from spacy_nmparse.scorers.label_rules cimport LabelRules, LabelRulesC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC

@@ -1,4 +1,4 @@
-"""What search and learning ask of a scorer, whichever it is."""
+"""The interface of scorers, as search and learning call it."""
 
 
 cdef class Scorer:

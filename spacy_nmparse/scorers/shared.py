@@ -1,4 +1,4 @@
-"""What the Thinc models of all scorers share."""
+"""Parts that the Thinc models of all scorers share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ScorerInput:
 
     @classmethod
     def of(cls, X: ScorerInput | list[Doc]) -> ScorerInput:
-        """What a model was given; of documents, as spaCy's own models take them, all tokens are
+        """The input of a model. Of documents, which spaCy's own models take, all tokens are
         words."""
         return X if isinstance(X, ScorerInput) else cls(X)
 

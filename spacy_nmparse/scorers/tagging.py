@@ -1,4 +1,4 @@
-"""A second thing to learn from: parts of speech and morphological features.
+"""Tags as an auxiliary task: parts of speech and morphological features.
 
 Two layers score the values of tags. In training, the token vectors must also tell the value of each
 attribute, so that a treebank teaches them more than its trees do. And the words' vectors above the

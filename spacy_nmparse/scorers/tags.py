@@ -19,7 +19,7 @@ REFERENCES = ("tagging", "reading")
 
 @dataclass(frozen=True)
 class GoldTags:
-    """What the tags of words are.
+    """The gold tags of words.
 
     values: int32 (words, attributes), the index of the value of each attribute, or UNKNOWN.
     readings: int32 (words,), the number of the reading, or UNKNOWN.

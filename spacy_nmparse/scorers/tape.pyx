@@ -1,4 +1,4 @@
-"""The tape: what a hidden layer did in the steps of a batch, to be learned from."""
+"""The tape: the steps of a hidden layer in a batch, kept for back-propagation."""
 from libc.stddef cimport ptrdiff_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset

@@ -1,4 +1,4 @@
-"""What scorers that know P(head | word) share: the parameters of ``tree_scores``.
+"""The parameters of ``tree_scores``, for scorers that know P(head | word).
 
 Every word gets a vector as dependent and one as head: ``arc_W``, ``arc_b`` and a leaky ReLU make
 them of the token vectors. ``arc_U`` and ``root`` score arcs, ``alpha`` weighs that in moves.

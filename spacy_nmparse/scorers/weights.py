@@ -1,5 +1,5 @@
-"""What loading weights must not change: layers, references, attributes, and the parameters'
-shapes."""
+"""Checks of loaded weights: a file may change the parameters' numbers, but not the layers, their
+references and attributes, or the parameters' shapes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SAME_KIND = ("is_enabled", "known_words")
 
 @dataclass(frozen=True)
 class Node:
-    """What loading weights must not change in a layer.
+    """The parts of a layer that loading weights must not change.
 
     Attributes:
         name: Its name, if it is a layer of this package.

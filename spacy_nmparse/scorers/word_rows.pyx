@@ -1,4 +1,4 @@
-"""What words add to hidden layers: rows, made by matrix products or when they are looked at."""
+"""Rows that words add to hidden layers: their vectors times weights."""
 import numpy
 
 from libc.stdint cimport uint8_t
@@ -16,11 +16,11 @@ cdef enum:
 
 
 cdef class WordRows:
-    """What the words of a window add to hidden layers: their vectors times weights.
+    """The rows of the words of a window, for each slot of each layer.
 
-    Words of the stack, of lists and of the buffer have their rows made together; those that are
-    found along arcs are few, and have theirs made when they are first looked at. In learning all
-    are made together.
+    Rows of slots on the stack, in lists and in the buffer are made for all words by one matrix
+    product. Slots that are found along arcs look at few words: their rows are made one by one, when
+    a word is first looked at. In learning, all rows are made together.
 
     Args:
         vectors: float32 (words, width): of the batch.

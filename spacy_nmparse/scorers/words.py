@@ -1,7 +1,7 @@
-"""What scorers know of the words: token vectors and, if wanted, recurrent layers over them.
+"""The vectors of words that scorers start from: token vectors and, if wanted, recurrent layers.
 
-A convolutional tok2vec sees a few words to either side; a recurrent layer the whole sequence.
-Where there are several, each one's input is the token vectors and what those below it say.
+A convolutional tok2vec sees a few words to either side; a recurrent layer sees the whole sequence.
+The input of each recurrent layer is the token vectors and the outputs of the layers below it.
 """
 
 from __future__ import annotations

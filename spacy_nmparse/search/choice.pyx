@@ -1,4 +1,4 @@
-"""What a search chooses from: the legal moves of a configuration, their scores, their labels."""
+"""Choices of a search: the legal moves of a configuration, their scores, their labels."""
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset

@@ -14,7 +14,7 @@ class Action(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What others must know of a move.
+    """Facts of a move that code outside its system needs.
 
     labelled: whether its actions have labels.
     notes_label: whether it pushes a word with the label that a later move may give to it.

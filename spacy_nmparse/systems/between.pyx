@@ -1,5 +1,5 @@
 # Nothing of this module can be imported from Python; see between.pxd.
-"""What stands between two words: arcs that theirs would cross, and headless words."""
+"""Between two words: the arcs that an arc of theirs would cross, and headless words."""
 from spacy_nmparse.systems.structs cimport NONE
 
 

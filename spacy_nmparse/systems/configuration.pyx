@@ -63,7 +63,7 @@ cdef class State:
 
     @property
     def parts(self):
-        """What holds its words (dict from names to numbers): see ``TransitionSystem.parts``."""
+        """Its parts (dict from names to word numbers): see ``TransitionSystem.parts``."""
         if self.owner is None:
             return {"stack": self.stack, "buffer": self.buffer}
         return self.owner.parts(self)

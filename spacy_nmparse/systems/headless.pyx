@@ -1,4 +1,4 @@
-"""What systems share that may end with headless words: trees in sets, and heads at the end."""
+"""For systems that may end with headless words: sets of words in one tree, and heads at the end."""
 
 
 cdef void join(StateC* s, int head, int dependent) noexcept nogil:

@@ -1,4 +1,4 @@
-"""What holds the words of a configuration: short descriptions of stacks, buffers and lists."""
+"""Short descriptions of stacks, buffers and lists, which hold the words of a configuration."""
 
 from __future__ import annotations
 

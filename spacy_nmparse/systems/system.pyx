@@ -156,7 +156,7 @@ class TransitionSystem:
     __slots__ = ()
 
     def _maker(self):
-        """What makes such a system, from labels and options."""
+        """A function that makes such a system from labels and options."""
         cls = type(table_of(self))
         return partial(remake, bare(cls)) if bare(cls) else cls
 
@@ -217,15 +217,15 @@ class TransitionSystem:
         return 1
 
     def parts(self, State state not None):
-        """What holds the words of a configuration: dict from names to word numbers (ROOT is
-        ``systems.ROOT``), as ``glossary`` names them, the buffer last. Stacks end with their top, a
-        buffer begins with its front."""
+        """The parts of a configuration that hold its words: dict from names to word numbers, as
+        ``glossary`` names them, the buffer last. ROOT is ``systems.ROOT``. Stacks end with their
+        top, a buffer begins with its front."""
         root = (ROOT,) if state.c.root_last else ()
         buffer = Items(state.returned, range(state.c.b, state.c.end), root)
         return {"stack": state.stack, "buffer": buffer}
 
     def details(self, State state not None):
-        """What else tells configurations apart (dict from names to values); by default nothing."""
+        """More that tells configurations apart (dict from names to values); by default nothing."""
         return {}
 
     def hang_headless(self, heads, labels, starts):
@@ -239,8 +239,8 @@ class TransitionSystem:
         """
 
     def within_reach(self, gold):
-        """What is left of a gold tree without the arcs that no configuration can have: (``Gold``,
-        number of arcs given up); by default all of it."""
+        """A gold tree without the arcs that no configuration can have: (``Gold``, number of arcs
+        given up); by default the whole tree."""
         return gold, 0
 
     @property
@@ -253,7 +253,7 @@ class TransitionSystem:
         )
 
     def glossary(self):
-        """What its moves do, and what the parts of its configurations hold, for readers of a
+        """Explanations of its moves and of the parts of its configurations, for readers of a
         derivation.
 
         Returns:
@@ -514,12 +514,12 @@ class TransitionSystem:
         return t.is_like(other)
 
     def _form(self):
-        """What its configurations are of (str): its name, and an option that changes them."""
+        """The form of its configurations (str): its name, and an option that changes them."""
         return self.name
 
     def check_gold(self, State state not None, Gold gold not None):
-        """What is left of the gold tree under the state's preset sentence starts, within the
-        system's reach and under its root label, and the errors that these force."""
+        """The part of the gold tree that the state's preset sentence starts, the system's reach and
+        its root label allow, and the number of errors that these force."""
         cdef MoveTable t = table_of(self)
         cdef int i, w
         self.check_state(state)

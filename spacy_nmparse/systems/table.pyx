@@ -12,8 +12,8 @@ cdef int no_arc(const StateC* s, int k) noexcept nogil:
 
 @cache
 def oracles_of(str name):
-    """What gives the system of that name more oracles: functions that installed packages bring by
-    entry points of the group ``spacy_nmparse_oracles``, named as ``arc_eager.paper``."""
+    """Functions of installed packages that give the system of that name more oracles: entry points
+    of the group ``spacy_nmparse_oracles``, named as ``arc_eager.paper``."""
     return tuple(
         point.load() for point in entry_points(group="spacy_nmparse_oracles")
         if point.name.partition(".")[0] == name

@@ -1,4 +1,4 @@
-"""Files that are parsed into others, how, and what earlier runs have written."""
+"""Jobs: an input, its output, the options; and the record of what earlier runs have written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What messages call the input."""
+        """The input's name in messages."""
         return name_of(self.source)
 
     @property
@@ -38,7 +38,7 @@ class Job:
 def options_of(
     form: str, kind: str | None, confidence: bool, keep_heads: bool, model: Path | None
 ) -> dict[str, Any]:
-    """What an output depends on beside its input, for the record.
+    """The options that an output depends on, for the record.
 
     Args:
         form: Its format.
@@ -63,7 +63,7 @@ def digest_of(folder: Path) -> str:
 
 
 def read_record(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """What runs have written into a folder: the lines of the record for each file."""
+    """The record of a folder: for each file, a line of each run that has written it."""
     try:
         with _record(folder, "rb") as file:
             lines = file.read().splitlines()

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""What is made of tokens' numbers, each only once; the best scores of rows."""
+"""Functions of two numbers of a token, each called once for each pair; the best scores of rows."""
 import numpy
 
 from cython.operator cimport dereference
@@ -15,8 +15,8 @@ cdef enum:
 
 
 cdef class Lookup:
-    """What is made of pairs of numbers, one of them a hash. Where there are too many, all are
-    forgotten."""
+    """The values that a function has for pairs of numbers, one of them a hash. Beyond MOST pairs,
+    all are forgotten."""
     cdef unordered_map[uint64_t, uint64_t] made
 
     def __reduce__(self):
@@ -35,12 +35,12 @@ cdef class Lookup:
         return found
 
     def each(self, const uint64_t[:, :] pairs, make):
-        """What is made of each pair: uint64 (pairs,).
+        """The value of each pair: uint64 (pairs,).
 
         Args:
             pairs: uint64 (pairs, 2).
-            make: called with the two numbers of a pair that was not seen before; what it gives must
-                not depend on anything else.
+            make: the function, called with the two numbers of a new pair; its value must not depend
+                on anything else.
         """
         cdef Py_ssize_t i
         array = numpy.empty(pairs.shape[0], dtype="uint64")
@@ -50,8 +50,7 @@ cdef class Lookup:
         return array
 
     def lemmas(self, Doc doc, make):
-        """What is made of each token's ORTH and POS; 0 for a token with a lemma: uint64
-        (tokens,)."""
+        """The value of each token's ORTH and POS; 0 for a token with a lemma: uint64 (tokens,)."""
         cdef int i
         cdef const TokenC* token
         array = numpy.zeros(doc.length, dtype="uint64")
@@ -63,7 +62,7 @@ cdef class Lookup:
         return array
 
     def forms(self, Doc doc, make):
-        """What is made of each token's LOWER and TAG: uint64 (tokens,)."""
+        """The value of each token's LOWER and TAG: uint64 (tokens,)."""
         cdef int i
         array = numpy.empty(doc.length, dtype="uint64")
         cdef uint64_t[::1] found = array
@@ -72,7 +71,7 @@ cdef class Lookup:
         return array
 
     def neighbours(self, Doc doc, make):
-        """What is made of LOWER of each token and the next one; 0 for the last token, and where a
+        """The value of LOWER of each token and of the next one; 0 for the last token, and where a
         space is between: uint64 (tokens,)."""
         cdef int i
         array = numpy.zeros(doc.length, dtype="uint64")

@@ -191,7 +191,7 @@ class MultiwordTokens(Pipe):
 
 
 def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
-    """What documents tell of multiword tokens, by TABLES."""
+    """The tables of multiword tokens (TABLES) of documents."""
     forms: dict[str, Counter[str]] = {}
     endings: dict[str, Counter[str]] = {}
     tagged: dict[str, list[str]] = {}  # multiword tokens by tag

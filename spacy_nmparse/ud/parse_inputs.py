@@ -1,4 +1,4 @@
-"""What is read: text, CoNLL-U and .spacy files, cut into pieces that any process can parse."""
+"""Inputs: text, CoNLL-U and .spacy files, cut into pieces that any process can parse."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Piece:
     error: Exception | None = None
 
     def items(self, vocab: Vocab) -> list[Item]:
-        """What is parsed, in order."""
+        """The items to parse, in order."""
         how = self.keep_heads, self.marked
         if self.kind in (TEXT, LINES):
             return self.content
@@ -200,7 +200,7 @@ class FileReader:
 
 
 def name_of(source: Path | None) -> str:
-    """What messages call an input."""
+    """An input's name in messages."""
     return "standard input" if source is None else str(source)
 
 
@@ -271,7 +271,7 @@ class Known:
         return [one.lines[0] for one in self.sentences if one.has_other_text]
 
     def to_parse(self) -> Doc:
-        """What the pipeline gets: words, sentence starts, and the heads that are kept."""
+        """The document for the pipeline: words, sentence starts, and the heads that are kept."""
         bare = unannotated(self.doc)
         return set_heads(bare, self.doc, self.taken) if any(self.taken) else bare
 

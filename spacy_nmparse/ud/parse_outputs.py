@@ -1,4 +1,4 @@
-"""What is written: CoNLL-U, JSON and .spacy files, put together of parsed pieces."""
+"""Outputs: CoNLL-U, JSON and .spacy files, put together of parsed pieces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILED = "# parse_error = "
 
 @dataclass
 class Counts:
-    """What has been parsed."""
+    """How much has been parsed."""
 
     documents: int = 0
     sentences: int = 0

@@ -130,7 +130,7 @@ class Paragraph:
     place = ""
 
     def to_parse(self) -> str:
-        """What the pipeline gets."""
+        """The document for the pipeline."""
         return self.text
 
     def halves(self) -> list[Any]:

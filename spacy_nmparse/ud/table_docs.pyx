@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Documents of rows of CoNLL-U: what is said of their words goes into spaCy's tokens at once."""
+"""Documents from rows of CoNLL-U: annotations are written straight into spaCy's tokens."""
 import re
 
 import numpy

@@ -94,7 +94,7 @@ class Chunks:
 
 @dataclass
 class Fitted:
-    """What was learned.
+    """The rules and cases that were learned.
 
     Attributes:
         removed: Rules of the language that were left out, of each kind.

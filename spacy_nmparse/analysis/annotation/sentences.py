@@ -1,4 +1,4 @@
-"""What can be done to sentences of CoNLL-U that are annotated: confirm, split, merge, check."""
+"""Operations on sentences of CoNLL-U that are annotated: confirm, split, merge, check."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def checked(comments: Sequence[str], rows: Sequence[Row]) -> Sentence:
 
 
 def words_of(sentences: Iterable[Sentence]) -> list[tuple[str, ...]]:
-    """What annotation does not change: kind and form of each row, and MISC without Confirmed."""
+    """The parts that annotation leaves alone: kind and form of each row, MISC without Confirmed."""
     kinds = {"-": "range", ".": "empty"}
     return [
         (

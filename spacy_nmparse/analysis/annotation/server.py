@@ -55,7 +55,7 @@ class Refused(Exception):
 
 
 class Work:
-    """What requests ask for.
+    """The answers to requests.
 
     Args:
         store: The sentences.

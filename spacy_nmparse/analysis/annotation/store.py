@@ -51,8 +51,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Change:
-    """What takes the place of sentences: a sentence, the key that it had before if it had one, and
-    what is known of its words as in ``Entry``."""
+    """A sentence that replaces others: its rows, the key that it had before if it had one, and what
+    is known of its words as in ``Entry``."""
 
     sentence: Sentence
     key: int | None = None
@@ -140,7 +140,7 @@ class Store:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes when a file is written; None: there is none."""
+    """A file's size and time of change, to see whether it was written; None: there is no file."""
     try:
         found = os.stat(path)
     except FileNotFoundError:

@@ -203,7 +203,7 @@ cdef void learn_eager(
 
 
 cdef int planned_move(const StateC* s, const GoldC* gold, bint* shift) noexcept nogil:
-    """What EAGER does on the way to the best tree that is left, as plan.pyx makes it. shift:
+    """EAGER's next move on the way to the best tree that can still be had, by plan.pyx. shift:
     whether SHIFT leads there, too."""
     cdef PlanC p
     cdef int s0 = S(s, 0)

@@ -1,1 +1,1 @@
-"""What is measured: each module is a command, `python -m benchmarks.NAME`."""
+"""Measurements: each module is a command, `python -m benchmarks.NAME`."""

@@ -1,4 +1,4 @@
-"""What benchmarks share: folders, command lines, records, and running the programs of spaCy."""
+"""Shared by benchmarks: folders, command lines, records, and running the programs of spaCy."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def show(text: str) -> None:
 
 
 def record() -> dict[str, Any]:
-    """What a result depends on apart from its settings: versions of programs, with the commit of
-    this one, and the machine."""
+    """The versions of programs, with the commit of this one, and the machine, for a result's
+    record."""
     commit = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
     ).stdout.strip()

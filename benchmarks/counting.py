@@ -1,4 +1,4 @@
-"""What benchmarks that count something in treebanks share."""
+"""Shared by benchmarks that count something in treebanks."""
 
 from __future__ import annotations
 

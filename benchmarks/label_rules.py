@@ -1,4 +1,4 @@
-"""What label rules change: sentences that break them, and LAS, without and with the rules.
+"""The effect of label rules: sentences that break them, and LAS, without and with the rules.
 
     python -m benchmarks.label_rules model-best=UD_English-EWT/en_ewt-ud-dev.conllu
     python -m benchmarks.label_rules MODEL=GOLD.conllu --unique nsubj obj --childless det punct

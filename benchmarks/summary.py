@@ -39,7 +39,7 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What a summary calls it."""
+        """Its name in a summary."""
         return f"{self.system} - {self.baseline}, {self.metric}, {self.split}"
 
 

@@ -1,4 +1,4 @@
-"""What tables call systems, treebanks and figures."""
+"""Names of systems, treebanks and figures in tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPACY = {
 
 
 def title(system: str) -> str:
-    """What tables call a system, in Markdown."""
+    """A system's name in tables, in Markdown."""
     added: list[str] = []
     while system not in SPACY:
         base, _, suffix = system.rpartition("_")
@@ -39,7 +39,7 @@ def title(system: str) -> str:
 
 
 def short(treebank: str) -> str:
-    """What tables call a treebank."""
+    """A treebank's name in tables."""
     return treebank.removeprefix("UD_")
 
 

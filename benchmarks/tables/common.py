@@ -1,4 +1,4 @@
-"""What makes tables and figures of summaries: reading them, and writing scores."""
+"""Shared by tables and figures: reading summaries, and writing scores."""
 
 from __future__ import annotations
 

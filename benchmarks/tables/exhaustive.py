@@ -1,4 +1,4 @@
-"""What exhaustive search found."""
+"""Tables of the exhaustive search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROVEN = {
 
 
 class Proof(NamedTuple):
-    """What runs of tests.exhaustive counted where exactness is claimed: gold trees that were tried
+    """The counts of runs of tests.exhaustive where exactness is claimed: gold trees that were tried
     and those there are (of all cases), triples of tree, configuration and action, and wrong costs
     and losses."""
 
@@ -41,7 +41,7 @@ class Proof(NamedTuple):
 
 
 def proven(name: str) -> Proof:
-    """What the runs of this name counted."""
+    """The counts of the runs of this name."""
     proofs = []
     for part in results("exhaustive")[name]:
         for _, words, trees, _, count, costs, losses in part["rows"]:

@@ -1,2 +1,2 @@
-"""What one paper or one experiment needs. It comes through entry points (setup.cfg), as what other
-packages bring does; nothing else of this package imports it."""
+"""Systems, oracles and commands for one paper or one experiment. They come through entry points
+(setup.cfg), as those of other packages do; nothing else of this package imports them."""

@@ -258,8 +258,9 @@ cdef int wanted_move(
 cdef void learn_combined(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """What costs least, but for SHIFT where b0 can have its gold arc from the stack now: that it
-    could have it when only ROOT is left, too, is not relied on (the idea of HGJ13, section 6)."""
+    """Learn the moves of least cost, but not SHIFT where b0 can have its gold arc from the stack
+    now: that b0 could still have it when only ROOT is left is not relied on (the idea of HGJ13,
+    section 6)."""
     cdef int i
     cdef int shift = NONE
     cdef bint found = False

@@ -10,7 +10,7 @@ from spacy_nmparse.systems import Action, Gold, State, TransitionSystem
 
 
 class Lost(NamedTuple):
-    """What a move takes out of reach.
+    """The gold arcs that a move takes out of reach.
 
     arcs: gold arcs that could be made before it, and cannot behind it.
     others: gold arcs each of which can still be made, but from here on not all of them.
@@ -25,7 +25,7 @@ class Lost(NamedTuple):
 def lost_arcs(
     system: TransitionSystem, gold: Gold, actions: Sequence[Action]
 ) -> Iterator[tuple[Lost, float]]:
-    """What is out of reach from the beginning, and what each move of a derivation loses.
+    """Yield the arcs out of reach from the beginning, then those that each move loses.
 
     Args:
         system: the transition system.

@@ -133,7 +133,7 @@ cdef inline int next_buffer(const SearchC* c) noexcept nogil:
 
 
 cdef int eager_step(const SearchC* c) noexcept nogil:
-    """What EAGER does, or NONE at the end."""
+    """EAGER's next move, or NONE at the end."""
     cdef const SwapC* t = c.tables
     cdef int n = c.p.n
     cdef int s0 = c.stack[c.n_stack - 1]

@@ -19,7 +19,7 @@ from spacy_nmparse.systems.table cimport (
 cdef void learn_monotonic(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """What the monotonic system's dynamic oracle allows here."""
+    """Learn the moves that the monotonic system's dynamic oracle allows here."""
     cdef StateC other = in_system(s, eager(s).monotonic)
     learn_in(&other, gold, push_label, candidates, n)
 
@@ -56,7 +56,8 @@ cdef void keep_allowed(
 cdef void learn_in(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n
 ) noexcept nogil:
-    """What the dynamic oracle of ``s.system`` allows. The candidates may be another system's."""
+    """Learn the moves that the dynamic oracle of ``s.system`` allows. The candidates may be another
+    system's."""
     cdef int i, cost, label
     cdef int least = -1
     cdef CandidateC* c

@@ -71,7 +71,7 @@ def read_options(system: str, pairs: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Given:
-    """What is asked for on the command line."""
+    """The arguments and options."""
 
     system: str = typer.Argument(..., help="Name of a transition system, as arc_eager")
     tree: str | None = typer.Argument(
@@ -153,7 +153,7 @@ def _derived(
 def _lost(
     system: systems.TransitionSystem, gold: Gold | None, derivation: Derivation
 ) -> list[tuple[Lost, float]] | None:
-    """What is lost at the start, and by each move; None: no tree is known."""
+    """The arcs lost at the start, and by each move; None: no tree is known."""
     if gold is None:
         return None
     return list(

@@ -1,4 +1,4 @@
-"""What a parser's scorer thinks of each action of a configuration, for studies of search."""
+"""Probabilities that a parser's scorer gives the actions of a configuration, to study search."""
 from spacy_nmparse.search.choice cimport (
     ARC_LABEL,
     NONE,

@@ -83,7 +83,7 @@ class Repair:
 
 @dataclass
 class Repairs:
-    """What ``find_repairs`` has found.
+    """The result of ``find_repairs``.
 
     Attributes:
         outcomes: by kind of repair.

@@ -1,4 +1,4 @@
-"""What treebanks are like, and what systems and oracles need to derive them."""
+"""Statistics of treebanks, and of the derivations by which systems and oracles reach them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def count_transitions(trees: Sequence[Sequence[int]]) -> dict[str, dict[str, Any
 
 
 def describe(sentences: Iterable[Tree]) -> dict[str, Any]:
-    """What a treebank is like: sizes, lengths, roots, crossing arcs, labels, and the counts of
+    """Count a treebank's sizes, lengths, roots, crossing arcs and labels, with the counts of
     ``count_transitions``.
 
     Sentences that are no whole trees (unknown heads, cycles) count as sentences and words only.

@@ -220,7 +220,7 @@ cdef const char* check_starts(const StateC* s) noexcept nogil:
 
 
 cdef const char* check_state(const StateC* s, int* seen) noexcept nogil:
-    """What is wrong with a configuration, or SOUND. seen: room for n + 1 numbers."""
+    """The fault of a configuration, or SOUND. seen: room for n + 1 numbers."""
     cdef const char* fault = check_places(s, seen)
     if fault == SOUND:
         fault = check_arcs(s, seen)

@@ -1,4 +1,4 @@
-"""What words add to hidden layers: rows, made by matrix products or when they are looked at."""
+"""Rows that words add to hidden layers: their vectors times weights."""
 from libc.stddef cimport ptrdiff_t
 
 from spacy_nmparse.layers.products cimport Rows

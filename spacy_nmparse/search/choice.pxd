@@ -1,4 +1,4 @@
-"""What a search chooses from: the legal moves of a configuration, their scores, their labels."""
+"""Choices of a search: the legal moves of a configuration, their scores, their labels."""
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from spacy_nmparse.scorers.scorer cimport ScorerC

@@ -1,4 +1,4 @@
-"""What stands between two words: arcs that theirs would cross, and headless words."""
+"""Between two words: the arcs that an arc of theirs would cross, and headless words."""
 from spacy_nmparse.systems.structs cimport StateC
 
 

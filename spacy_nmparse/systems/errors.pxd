@@ -38,7 +38,7 @@ cdef inline int least_error(
 cdef inline int label_counts(
     const StateC* s, const GoldC* gold, int head, int dependent
 ) noexcept nogil:
-    """What any label but the gold one costs."""
+    """The cost of a label that is not the gold one."""
     if dependent == NONE or gold.head[dependent] != head or gold.label[dependent] == NONE:
         return 0
     return can_be_right(s.system, gold, dependent)

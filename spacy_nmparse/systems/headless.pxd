@@ -1,4 +1,4 @@
-"""What systems share that may end with headless words: trees in sets, so that no move need climb
+"""For systems that may end with headless words: sets of words in one tree, so that no move climbs
 heads to see a cycle. The sets are the first N_SETS arrays of the system's own."""
 from spacy_nmparse.systems.structs cimport NONE, StateC
 

@@ -1,4 +1,4 @@
-"""What the moves of several systems share: SHIFT, the ends of arcs, and initial configurations."""
+"""Shared by the moves of several systems: SHIFT, the ends of arcs, and initial configurations."""
 from spacy_nmparse.systems.structs cimport StateC
 
 

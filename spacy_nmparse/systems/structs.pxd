@@ -1,4 +1,4 @@
-"""What configurations, gold trees, moves and systems are made of.
+"""The structs of configurations, gold trees, moves and systems.
 
 Words have the numbers 0 .. n-1; ROOT has number n. A ``StateC`` is a small header over one block of
 memory; copying it is one memcpy.

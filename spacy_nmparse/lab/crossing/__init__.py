@@ -1,1 +1,1 @@
-"""What is lost where gold arcs cross, by tabulation."""
+"""Exact losses where gold arcs cross, by tabulation."""

@@ -80,7 +80,8 @@ cdef void learn_exact(
     const StateC* s, const GoldC* gold, int push_label, CandidateC* candidates, int n,
     const FormC* form
 ) noexcept nogil:
-    """What costs least by exact losses. Without memory for them, what costs least."""
+    """Learn the moves of the least exact cost. Without memory for the tables, those of the least
+    cost by the formulas."""
     cdef const CrossingC* c = crossing_of(gold, s.system, form)
     cdef CandidateC* exact = <CandidateC*>malloc(n * sizeof(CandidateC))
     cdef void* block = malloc(state_block_size(s.n))
@@ -146,7 +147,7 @@ cdef void learn_buffer(
 
 
 cdef const FormC* form_of(MoveTable system, oracle_t* oracle) except NULL:
-    """What must be known of the system, and its oracle."""
+    """The form of the system, for the tables; its oracle is written to ``oracle``."""
     if system.name == "arc_eager" and system.options.get("root_first"):
         oracle[0] = learn_root_first
         return &ROOT_FIRST

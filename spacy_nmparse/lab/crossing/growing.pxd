@@ -1,4 +1,4 @@
-"""What is lost where one tree grows at the top of the stack: arc-standard."""
+"""Losses where one tree grows at the top of the stack: arc-standard."""
 from spacy_nmparse.lab.crossing.spans cimport SpanC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC

@@ -1,5 +1,5 @@
 # Nothing of this module can be imported from Python; see growing.pxd.
-"""What is lost where one tree grows at the top of the stack: arc-standard.
+"""Losses where one tree grows at the top of the stack: arc-standard.
 
 systems/tabular.pyx tells how trees grow, and leaves out words that matter only where gold arcs
 cross: all words of the buffer are here. The tables hold the fewest errors in parts of a tree over

@@ -1,4 +1,4 @@
-"""What is lost where words leave the stack for the word beneath them or the front of the buffer."""
+"""Losses where words leave the stack for the item beneath them or the front of the buffer."""
 from spacy_nmparse.lab.crossing.spans cimport SpanC
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.state cimport StateC

@@ -1,5 +1,5 @@
 # Nothing of this module can be imported from Python; see leaving.pxd.
-"""What is lost where words leave the stack for the item beneath them or the front of the buffer.
+"""Losses where words leave the stack for the item beneath them or the front of the buffer.
 
 In arc-eager, arc-hybrid and arc-swift, a word is pushed upon some item x, and leaves the stack when
 some item y is at the front of the buffer. Its head is x or y, whichever moves lead there; all words

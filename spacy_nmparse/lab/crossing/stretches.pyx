@@ -161,7 +161,7 @@ cdef inline void span_at(const CrossingC* c, int w, SpanC* span) noexcept nogil:
 cdef void count_stretch(
     const SystemC* system, const GoldC* gold, CrossingC* c, int first
 ) noexcept nogil:
-    """What is behind each word of a stretch where no arcs cross."""
+    """The losses behind each word of a stretch where no arcs cross."""
     cdef int end = stretch_end(system, gold, first)
     cdef int w
     for w in range(first, end):
@@ -208,7 +208,7 @@ cdef void fill_stretch(
 cdef inline void losses_of(
     const StateC* s, const GoldC* gold, const SpanC* span, const ViewC* v, int* losses
 ) noexcept nogil:
-    """What the sentence loses from here on when it ends before the word at place e."""
+    """The loss of the sentence from here on if it ends before the word at place e."""
     if span.form.leave is NULL:
         growing_losses(s, gold, span, v, losses)
     else:

@@ -390,8 +390,8 @@ cdef class LinearScorerKernel(RuledScorer):
         self.s.failed = False
 
     def gradients(self):
-        """What was noted since ``begin_learning`` (``Lessons``); the weights are those of then
-        again."""
+        """The lessons since ``begin_learning`` (``Lessons``). It also takes the changes of the
+        weights back."""
         cdef const LessonC* lesson
         cdef size_t i
         cdef int64_t j = 0

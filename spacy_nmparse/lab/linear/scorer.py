@@ -140,8 +140,8 @@ def forward(
 
 
 def read_words(X: ScorerInput) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """What the words of a batch are, and their tags: uint64 (words,) both. The part of speech
-    stands for a tag that is not there."""
+    """The norms of a batch's words, and their tags: uint64 (words,) both. The part of speech stands
+    for a missing tag."""
     if not X.docs:
         return numpy.zeros(0, dtype="uint64"), numpy.zeros(0, dtype="uint64")
     rows = numpy.concatenate([doc.to_array([NORM, TAG, POS]) for doc in X.docs])

@@ -1,4 +1,4 @@
-"""What a batch has taught the linear scorer."""
+"""The lessons of a batch, as records."""
 from libc.stdint cimport int64_t
 
 

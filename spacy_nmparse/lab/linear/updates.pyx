@@ -1,5 +1,5 @@
-"""What the weights become by what a batch has taught: ``apply_changes`` makes the changes of a
-perceptron, ``learn_examples`` learns a logistic regression from the configurations.
+"""Updates of the linear scorer's weights by the lessons of a batch: ``apply_changes`` makes the
+changes of a perceptron, ``learn_examples`` learns a logistic regression from configurations.
 """
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ LESSON = numpy.dtype(
 
 
 class Lessons(NamedTuple):
-    """What a batch has taught: changes of weights, or configurations to learn from.
+    """The lessons of a batch: changes of weights, or configurations to learn from.
 
     n_examples: of changes: configurations, or sentences where a beam is learned from, that were
         looked at.

@@ -254,7 +254,7 @@ def check_options(options, wanted, decoupled_repairs, unshift, max_search_states
 
 
 def revised_glossary(options):
-    """What the moves do that arc-eager does not have, or has otherwise (dict from str to str)."""
+    """Explanations of the moves that differ from arc-eager's (dict from str to str)."""
     decoupled = options["decoupled_repairs"]
     then = "" if decoupled else " Then as RIGHT-ARC."
     inverted = (

@@ -117,7 +117,7 @@ cdef bint seen_before(SearchC* search, uint64_t number) noexcept nogil:
 
 
 cdef inline int urgency(const StateC* s, int move) noexcept nogil:
-    """What to try first: words that leave the stack let others come up."""
+    """The order in which moves are tried: first those by which words leave the stack."""
     cdef int name = s.system.moves[move].name
     if name == REDUCE or name == LEFT_ARC:
         return 2

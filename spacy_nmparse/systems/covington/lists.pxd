@@ -1,4 +1,4 @@
-"""What a list system keeps in a configuration, besides stack, buffer and arcs."""
+"""The fields of a list system's configuration, besides stack, buffer and arcs."""
 from spacy_nmparse.systems.headless cimport N_SETS, treetop
 from spacy_nmparse.systems.sentences cimport may_break as at_start
 from spacy_nmparse.systems.structs cimport NONE, GoldC, StateC

@@ -1,4 +1,4 @@
-"""What the swap system reads from a gold tree: a projective order."""
+"""The projective order of a gold tree, for the swap system."""
 from spacy_nmparse.systems.gold cimport GoldC
 from spacy_nmparse.systems.table cimport SystemC
 

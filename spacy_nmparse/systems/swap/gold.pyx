@@ -1,4 +1,4 @@
-"""What the swap system reads from a gold tree, derived once: the projective order.
+"""The projective order of a gold tree, for the swap system; made once for each tree.
 
 Heads that are not known are made up, so that nothing crosses that need not (plan.pyx).
 """

@@ -41,8 +41,9 @@ PLURAL, SAME = ("cats", "cat"), ("Ann", "Ann")
         *(("UNO", "PROPN", [SAME], "UNO"), ("iPad", "NOUN", [SAME], "iPad")),
         ("pig", "NOUN", [PLURAL], "pig"),  # no tree can be applied
         ("s", "NOUN", [PLURAL], "s"),  # nothing would be left
-        # a known lemma comes first
+        # a known lemma comes first, unless its tree is far less probable
         *(("axiss", "NOUN", [SAME, PLURAL], "axis"), ("pigs", "NOUN", [SAME, PLURAL], "pigs")),
+        ("axiss", "NOUN", [SAME], "axiss"),
     ],
 )
 def test_lemmas(nlp: Language, word: str, pos: str, best: list, expected: str) -> None:

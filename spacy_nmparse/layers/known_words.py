@@ -1,7 +1,7 @@
 """A cache of values that were computed for words: most words of a text have been in it before.
 
-The cache belongs to the content of all weights. Whatever changes a weight empties it, so no value
-of other weights is ever returned.
+The cache belongs to the content of all weights, told by a digest (``layers.digest``). When any
+weight has changed, the next call starts an empty cache.
 """
 
 from __future__ import annotations

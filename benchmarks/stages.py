@@ -6,7 +6,8 @@
 Measured are the lines of a plain text as documents: the first time in a process, and again; what
 each component takes; CoNLL-U written and read; and from file to file. The model is loaded before.
 With `--before`, an interpreter with another state of the package takes turns with this one, each
-round in processes of their own; the medians and their ratio are shown.
+round in processes of their own; the medians and their ratio are shown. `--model-before` is the
+model as that state trained it.
 """
 
 from __future__ import annotations
@@ -78,13 +79,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("model", help="folder or package name of a trained pipeline")
     parser.add_argument("text", type=Path, help="file of plain text, a document a line")
     parser.add_argument("--before", help="the Python interpreter to compare with")
+    parser.add_argument("--model-before", help="the model that it loads; default: the same")
     parser.add_argument("--rounds", type=int, default=1)
     args = parser.parse_args(argv)
-    pythons = [args.before, sys.executable] if args.before else [sys.executable]
-    found: list[list[dict[str, float]]] = [[] for _ in pythons]
+    runs = [(sys.executable, args.model)]
+    if args.before:
+        runs.insert(0, (args.before, args.model_before or args.model))
+    found: list[list[dict[str, float]]] = [[] for _ in runs]
     for _ in range(args.rounds):
-        for rounds, python in zip(found, pythons, strict=True):
-            command = [python, __file__, args.model, str(args.text)]
+        for rounds, run in zip(found, runs, strict=True):
+            command = [run[0], __file__, run[1], str(args.text)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
             if done.returncode:
                 return done.returncode

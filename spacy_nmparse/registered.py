@@ -11,6 +11,7 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Callable, Dict, Iterable, Optional, Union
 
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 from spacy.util import registry
 from thinc.api import Model
 
@@ -331,14 +332,22 @@ def make_parser_scorer(punctuation: bool = True) -> Callable:
     return score_dependencies if punctuation else partial(score_dependencies, punctuation=False)
 
 
-def LanguageTokenizer() -> Callable[[Language], Any]:
-    """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, so that one
-    config serves every ``nlp.lang``. (A full config must name one, and Chinese, Japanese and others
-    do not have spaCy's usual one.)"""
+def LanguageTokenizer(max_cache_size: int = 200_000) -> Callable[[Language], Any]:
+    """For ``nlp.tokenizer``: the tokenizer that spaCy gives the pipeline's language, with room for
+    more of what it has split. One config serves every ``nlp.lang``: Chinese, Japanese and others do
+    not have spaCy's usual tokenizer.
+
+    Args:
+        max_cache_size: as of ``spacy.tokenizer.Tokenizer``, which has 10,000: strings between
+            spaces whose tokens are kept. Other tokenizers keep none.
+    """
 
     def create(nlp: Language) -> Any:
         own = {"tokenizer": type(nlp).default_config["nlp"]["tokenizer"]}
-        return registry.resolve(own)["tokenizer"](nlp)
+        tokenizer = registry.resolve(own)["tokenizer"](nlp)
+        if type(tokenizer) is Tokenizer:
+            tokenizer.max_cache_size = max_cache_size
+        return tokenizer
 
     return create
 

@@ -9,6 +9,7 @@ import pytest
 import spacy
 import srsly
 from spacy.cli import app
+from spacy.tokenizer import Tokenizer
 from spacy.util import load_config, load_model_from_config
 from thinc.api import Config
 from typer.testing import CliRunner
@@ -119,6 +120,8 @@ def test_each_language_has_its_tokenizer(lang: str) -> None:
         pytest.skip(str(error))
     tokenizer = load_model_from_config(config, auto_fill=True).tokenizer
     assert type(tokenizer) is type(own)
+    if isinstance(own, Tokenizer):
+        assert tokenizer.max_cache_size > own.max_cache_size
     text = "I don't know. 我不知道"
     assert [token.text for token in tokenizer(text)] == [token.text for token in own(text)]
 

@@ -32,6 +32,8 @@ FILE = "multiword.json"
 TABLES = ("forms", "endings", "ranges", "clitics")
 #: Of the tokens with an ending and the tag, how many must be split at it.
 LEAST_SHARE = 0.3
+#: Multiword tokens whose words are kept.
+MOST = 1 << 16
 
 Words = list[list[Any]]  # UDWords
 
@@ -52,6 +54,7 @@ class MultiwordTokens(Pipe):
         self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
         self._longest: dict[str, int] | None = None
         self._forms, self._pairs = Lookup(), Lookup()
+        self._made: dict[tuple[int, ...], tuple[UDWord, ...]] = {}
         register_extensions()
 
     @property
@@ -109,6 +112,7 @@ class MultiwordTokens(Pipe):
         self.tables = {table: dict(tables[table]) for table in TABLES}
         self._longest = None
         self._forms, self._pairs = Lookup(), Lookup()
+        self._made = {}
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
@@ -121,23 +125,34 @@ class MultiwordTokens(Pipe):
         joined = self._pairs.neighbours(
             doc, lambda one, other: self._is_range(strings[one], strings[other])
         )
+        data: Any = doc.user_data
         end = 0
         for i in (known | joined).nonzero()[0].tolist():
             token = doc[i]
             if i < end or token.is_space:
                 continue
-            if value_of(token, "ud_words") or value_of(token, "ud_range"):
+            if data and (value_of(token, "ud_words") or value_of(token, "ud_range")):
                 continue
             if known[i]:
-                words = _fitted(self._known(token.lower_, token.tag_), token)
-                token._.set("ud_words", [list(word) for word in words])
-                token._.set("ud_form", token.text)
+                data["._.", "ud_words", token.idx, None] = [list(one) for one in self._words(token)]
+                data["._.", "ud_form", token.idx, None] = token.text
                 continue
             end = i + 1
             while joined[end - 1]:
                 end += 1
-            token._.set("ud_range", ["".join(one.text for one in doc[i:end]), end - i, "_"])
+            form = "".join(one.text for one in doc[i:end])
+            data["._.", "ud_range", token.idx, None] = [form, end - i, "_"]
         return doc
+
+    def _words(self, token: Token) -> Sequence[UDWord]:
+        """The words that a multiword token stands for, made once of all that they depend on."""
+        key = (token.orth, token.tag, token.lemma, token.pos, hash(token.morph))
+        if (made := self._made.get(key)) is None:
+            if len(self._made) >= MOST:
+                self._made.clear()
+            known = self._known(token.lower_, token.tag_)
+            made = self._made[key] = tuple(_fitted(known, token))
+        return made
 
     def _known(self, text: str, tag: str) -> Words:
         """The words that tokens of a form and tag stand for; none: such a token is one word."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -27,7 +28,7 @@ from spacy_nmparse.pipe.gold import GoldReader
 from spacy_nmparse.pipe.labels import LabelData
 from spacy_nmparse.pipe.roots import ROOT_LABEL, is_root_name
 from spacy_nmparse.pipe.settings import changed_settings, saved_settings
-from spacy_nmparse.pipe.tags import TagSet, collect
+from spacy_nmparse.pipe.tags import TagSet, collect, counted
 from spacy_nmparse.pipe.teacher import Teachers, load_teachers
 from spacy_nmparse.pipe.words import Words, lacks_token_vectors, listeners
 from spacy_nmparse.scorers.operations import (
@@ -97,8 +98,10 @@ class TransitionParser(ParsingComponent):
             ValueError: no example has a dependency label, labels is not such data, or a teacher
                 cannot be learned from.
         """
-        validate_get_examples(get_examples, "TransitionParser.initialize")
-        sample = [eg.x for eg in islice(get_examples(), 10)]
+        first = list(islice(get_examples(), 10)) if callable(get_examples) else []
+        validate_get_examples(
+            (lambda: first) if first else get_examples, "TransitionParser.initialize"
+        )
         has_tags = learns_tags(self.model)
         if labels is not None:
             try:
@@ -109,8 +112,10 @@ class TransitionParser(ParsingComponent):
                 ) from error
         else:
             reader = GoldReader(self.name, (), self.cfg["projectivize"], 0)
-            found = reader.find_labels(get_examples())
-            learned = collect(get_examples()) if has_tags else TagSet({})
+            fields: Counter[tuple[str, ...]] = Counter()
+            examples = get_examples()
+            found = reader.find_labels(counted(examples, fields) if has_tags else examples)
+            learned = collect(fields)
             data = LabelData(found, learned.attributes, learned.triples)
         try:
             tags = TagSet(data.tags, data.tag_triples) if has_tags else TagSet({})
@@ -131,7 +136,7 @@ class TransitionParser(ParsingComponent):
             self._teachers = load_teachers(paths, teacher_weight, self, names)
         self._learn_labels(self._teachers.labels if self._teachers else names, tags)
         set_tag_sizes(self.model, tags.sizes)
-        self.model.initialize(X=ScorerInput(sample, None))
+        self.model.initialize(X=ScorerInput([example.x for example in first], None))
 
     def update(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
@@ -174,13 +174,17 @@ class TagSet:
         return row
 
 
-def collect(examples: Iterable[Example]) -> TagSet:
-    """The attributes of gold-standard examples with their values."""
-    fields: Counter[tuple[str, ...]] = Counter()
+def counted(examples: Iterable[Example], fields: Counter[tuple[str, ...]]) -> Iterator[Example]:
+    """Pass gold-standard examples on, and count the FIELDS of their words."""
     for example in examples:
         strings = example.reference.vocab.strings
         array: Any = example.reference.to_array(FIELDS)
         fields.update(tuple(strings[value] for value in field) for field in array.tolist())
+        yield example
+
+
+def collect(fields: Counter[tuple[str, ...]]) -> TagSet:
+    """The attributes of words with these FIELDS, and their values."""
     seen: dict[str, set[str]] = {}
     for pos, tag, morph in fields:
         for name, value in _values(pos, tag, morph).items():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -207,33 +207,32 @@ class MultiwordTokens(Pipe):
 
 def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
     """The tables of multiword tokens (TABLES) of documents."""
-    forms: dict[str, Counter[str]] = {}
-    endings: dict[str, Counter[str]] = {}
-    tagged: dict[str, list[str]] = {}  # multiword tokens by tag
-    ranges: dict[str, Counter[bool]] = {}
-    clitics: dict[str, Counter[bool]] = {}
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    tagged: defaultdict[str, list[str]] = defaultdict(list)  # multiword tokens by tag
+    ranges: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    clitics: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     for doc in docs:
         inside = 0
-        for token in doc:
-            words = ud_words(token)
-            text = token.lower_
-            template = json.dumps(words, ensure_ascii=False)
-            for key in (text, f"{text} {token.tag_}"):
-                forms.setdefault(key, Counter())[template if words else ""] += 1
+        tokens = list(doc)
+        for i, token in enumerate(tokens):
+            words = ud_words(token) if doc.user_data else []
+            text, tag = token.lower_, token.tag_
+            template = json.dumps(words, ensure_ascii=False) if words else ""
+            forms[text][template] += 1
+            forms[f"{text} {tag}"][template] += 1
             if words and "".join(word.form for word in words) == token.text:
                 ending = "".join(word.form for word in words[1:]).lower()
-                key = f"{ending} {token.tag_}"
-                tagged.setdefault(token.tag_, []).append(text)
-                endings.setdefault(key, Counter())[json.dumps(_generalized(words))] += 1
-            span = value_of(token, "ud_range")
+                tagged[tag].append(text)
+                endings[f"{ending} {tag}"][json.dumps(_generalized(words))] += 1
+            span = value_of(token, "ud_range") if doc.user_data else None
             if span is not None:
                 inside = span[1]
-            if inside > 1 or (token.i + 1 < len(doc) and not token.whitespace_):
-                pair = doc[token.i : token.i + 2]
+            if inside > 1 or not token.whitespace_:
+                pair = tokens[i : i + 2]
                 if len(pair) == 2 and not any(one.is_space for one in pair):
-                    key = " ".join(one.lower_ for one in pair)
-                    ranges.setdefault(key, Counter())[inside > 1] += 1
-                    clitics.setdefault(pair[1].lower_, Counter())[inside > 1] += 1
+                    ranges[" ".join(one.lower_ for one in pair)][inside > 1] += 1
+                    clitics[pair[1].lower_][inside > 1] += 1
             inside = max(0, inside - 1)
     return {
         "forms": {

@@ -61,7 +61,7 @@ class Chunks:
                 if not token.is_space:
                     words.append(token.text)
                 if token.is_space or token.whitespace_ or token.i + 1 == len(doc):
-                    if words and not any(map(_has_space, words)):
+                    if words and all(word.split() == [word] for word in words):
                         text = "".join(words)
                         chunks.counts.setdefault(text, Counter())[tuple(words)] += 1
                     words = []
@@ -136,21 +136,34 @@ def fit(nlp: Language, docs: Iterable[Doc]) -> Fitted | None:
     rules = _Rules(nlp, tokenizer, signs)
     removed = _remove(rules)
     added = _add(rules)
+    rules.give(tokenizer)
     special = _add_special_cases(tokenizer, everything)
     return Fitted(removed, added, special, before, everything.f1(tokenizer))
 
 
 class _Rules:
-    """The rules of a tokenizer, and how well they do."""
+    """The rules of a tokenizer, and how well they do. They are tried on a copy of it without the
+    special cases that are nowhere in the strings."""
 
     def __init__(self, nlp: Language, tokenizer: Tokenizer, chunks: Chunks) -> None:
-        self._tokenizer = tokenizer
         self._chunks = chunks
-        self._wrong = {text: chunks.wrong(text, tokenizer) for text in chunks.counts}
+        self._tokenizer = Tokenizer(
+            nlp.vocab,
+            rules=_present(tokenizer.rules, chunks),
+            token_match=tokenizer.token_match,
+            url_match=tokenizer.url_match,
+            faster_heuristics=tokenizer.faster_heuristics,
+            max_cache_size=tokenizer.max_cache_size,
+        )
+        for attribute, _ in KINDS.values():
+            setattr(self._tokenizer, attribute, getattr(tokenizer, attribute))
+        self._wrong = {text: chunks.wrong(text, self._tokenizer) for text in chunks.counts}
         self.rules = {kind: list(getattr(nlp.Defaults, kind) or ()) for kind in KINDS}
+        self._tried: tuple[str, Any] | None = None
 
     def differing(self) -> list[tuple[str, Split, Split, int]]:
         """As of ``Chunks``."""
+        self._go_back()
         return list(self._chunks.differing(self._tokenizer))
 
     def improves(self, kind: str, rules: list[str], changed: str, least: int = LEAST_GAIN) -> bool:
@@ -158,22 +171,46 @@ class _Rules:
         ``least`` more than come out worse; 0: if they do no harm."""
         pattern = re.compile(changed)
         affected = [text for text in self._wrong if pattern.search(text)]
-        self._set(kind, rules)
+        self._try(kind, rules)
         wrong = {text: self._chunks.wrong(text, self._tokenizer) for text in affected}
         gains = [self._wrong[text] - wrong[text] for text in affected]
         kept = sum(map(_sign, gains)) >= least and sum(gains) >= min(least, 1)
         if kept:
             self.rules[kind] = rules
             self._wrong.update(wrong)
-        else:
-            self._set(kind, self.rules[kind])
+            self._tried = None
         return kept
 
-    def _set(self, kind: str, rules: list[str]) -> None:
+    def give(self, tokenizer: Tokenizer) -> None:
+        """Let a tokenizer have the rules."""
+        self._go_back()
+        for attribute, _ in KINDS.values():
+            found = getattr(self._tokenizer, attribute)
+            if found is not getattr(tokenizer, attribute):
+                setattr(tokenizer, attribute, found)
+
+    def _try(self, kind: str, rules: list[str]) -> None:
         attribute, compiled = KINDS[kind]
+        if self._tried and self._tried[0] != attribute:
+            self._go_back()
+        if not self._tried:
+            self._tried = attribute, getattr(self._tokenizer, attribute)
         made = compiled(rules)
         search = made.finditer if kind == "infixes" else made.search
         setattr(self._tokenizer, attribute, search if rules else None)
+
+    def _go_back(self) -> None:
+        """Undo what was tried and not kept. It is left until then: spaCy makes all special cases
+        anew for each change of a rule."""
+        if self._tried:
+            setattr(self._tokenizer, *self._tried)
+            self._tried = None
+
+
+def _present(rules: dict[str, Any], chunks: Chunks) -> dict[str, Any]:
+    """The special cases that are somewhere in strings; spaces count nowhere."""
+    texts = "\n".join(chunks.counts)
+    return {case: split for case, split in rules.items() if "".join(case.split()) in texts}
 
 
 def _sign(number: int) -> int:
@@ -280,10 +317,6 @@ def places(split: Iterable[str]) -> set[tuple[int, int]]:
         found.add((start, start + len(piece)))
         start += len(piece)
     return found
-
-
-def _has_space(text: str) -> bool:
-    return any(sign.isspace() for sign in text)
 
 
 def FitTokenizer(corpus: str | Path | list[Path] | None) -> Callable[[Language], Language]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.tags import TagSet, collect
+from spacy_nmparse.pipe.tags import TagSet, collect, counted
 from spacy_nmparse.scorers.tags import UNKNOWN
 
 from .common import (
@@ -69,6 +70,12 @@ def words_of(example: Example) -> numpy.ndarray:
     return numpy.asarray(tokens, dtype="int32")
 
 
+def collected(examples: list[Example]) -> TagSet:
+    fields: Counter[tuple[str, ...]] = Counter()
+    assert list(counted(examples, fields)) == examples
+    return collect(fields)
+
+
 def test_attributes_and_values() -> None:
     """Constant attributes are left out; of untagged examples there are none."""
     examples = tagged(Vocab())
@@ -78,14 +85,14 @@ def test_attributes_and_values() -> None:
         "POS": ["NOUN", "PROPN"],
         "TAG": ["A", "B"],
     }
-    assert collect(examples).attributes == expected
+    assert collected(examples).attributes == expected
     examples[0].reference[1].tag_ = "XPOS9"
-    assert collect(examples).attributes["TAG"] == ["A", "B", "XPOS9"]
+    assert collected(examples).attributes["TAG"] == ["A", "B", "XPOS9"]
     for example in examples:
         for token in example.reference:
             token.pos_ = "NOUN"
-    assert "POS" not in collect(examples).attributes
-    found = collect(make_examples(Vocab()))
+    assert "POS" not in collected(examples).attributes
+    found = collected(make_examples(Vocab()))
     assert (found.attributes, found.readings) == ({}, None)
 
 

@@ -43,6 +43,9 @@ NONE = -1
 UNKNOWN = 2**64 - 1  # no string has this number; as a label it is NONE
 NO_TREE = 2**32 - 1
 
+#: Makes a lemma of a form; None: it cannot.
+Apply = Callable[[str], str | None]
+
 #: Of a document: the known lemmas, uint64 (tokens,), as from ``_known``; the numbers of the tokens
 #: without one; the scores of their trees, float32 (tokens, trees).
 Guesses = tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]
@@ -214,12 +217,12 @@ class UDLemmatizer(EditTreeLemmatizer):
         self, docs: Iterable[Doc], guesses: Sequence[Guesses]
     ) -> None:
         """Write the lemmas of the tokens that have none."""
-        apply = applier(self.trees, self.vocab.strings)
+        applying = applier(self.trees, self.vocab.strings)
         for doc, (lemmas, tokens, scores) in zip(docs, guesses, strict=True):
             if len(tokens):
                 labels = best(scores, min(TRIED, scores.shape[1]))
                 for i, own, row in zip(tokens.tolist(), labels.tolist(), scores, strict=True):
-                    lemma = self._made(doc[i], own, row[own], apply)
+                    lemma = self._made(doc[i], own, row[own], applying)
                     lemmas[i] = doc.vocab.strings.add(lemma)
             write_lemmas(doc, lemmas)
 
@@ -245,16 +248,21 @@ class UDLemmatizer(EditTreeLemmatizer):
         return self._lookup.lemmas(doc, find)
 
     def _made(
-        self, token: Token, labels: list[int], scores: numpy.ndarray, apply: Callable[..., Any]
+        self,
+        token: Token,
+        labels: list[int],
+        scores: numpy.ndarray,
+        applying: Callable[[int], Apply],
     ) -> str:
         """The lemma by the trees of the most probable labels."""
         form = self._lower(token.text)
+        trees = self.cfg["labels"]
         first: str | None = None
         least = -numpy.inf
         for label, score in zip(labels, scores.tolist(), strict=True):
             if score < least:
                 break
-            lemma = apply(self.cfg["labels"][label], form)
+            lemma = applying(trees[label])(form)
             if not lemma:
                 continue
             if first is None:
@@ -291,31 +299,34 @@ class UDLemmatizer(EditTreeLemmatizer):
         return lemma
 
 
-def applier(trees: Any, strings: Any) -> Callable[[int, str], str | None]:
-    """A function that applies a tree, by its number, to a form, as ``trees.apply`` does. What was
-    done once is known; a tree that cannot be applied costs no exception. strings: of the trees."""
+def applier(trees: Any, strings: Any) -> Callable[[int], Apply]:
+    """What gives the function of a tree, by its number: that applies it to a form as
+    ``trees.apply`` does. A tree that cannot be applied costs no exception, and gives None.
+    strings: of the trees."""
 
     @cache
-    def node(tree: int) -> dict[str, int]:
+    def applying(tree: int) -> Apply:
+        if tree == NO_TREE:
+            return lambda form: ""
         if tree >= len(trees):
             raise IndexError(f"there is no edit tree {tree}")
-        return dict(trees[tree])
+        node = trees[tree]
+        if "orig" in node:
+            orig, subst = strings[node["orig"]], strings[node["subst"]]
+            return lambda form: subst if form == orig else None
+        n_before, n_after = node["prefix_len"], node["suffix_len"]
+        first, last = applying(node["prefix_tree"]), applying(node["suffix_tree"])
 
-    @cache
-    def apply(tree: int, form: str) -> str | None:
-        if tree == NO_TREE:
-            return ""
-        parts = node(tree)
-        if "orig" in parts:
-            return strings[parts["subst"]] if form == strings[parts["orig"]] else None
-        start, end = parts["prefix_len"], len(form) - parts["suffix_len"]
-        if start > end:
-            return None
-        after = apply(parts["suffix_tree"], form[end:])
-        before = None if after is None else apply(parts["prefix_tree"], form[:start])
-        return None if before is None or after is None else before + form[start:end] + after
+        def apply(form: str) -> str | None:
+            end = len(form) - n_after
+            if n_before > end or (after := last(form[end:])) is None:
+                return None
+            before = first(form[:n_before])
+            return None if before is None else before + form[n_before:end] + after
 
-    return apply
+        return apply
+
+    return applying
 
 
 def _case_key(token: Token) -> str:

@@ -191,11 +191,11 @@ def test_trees_as_spacy_applies_them(nlp: Language) -> None:
     trees = EditTrees(nlp.vocab.strings)
     words = ["", "a", "cat", "cats", "axes", "axis", "gegangen", "gehen", "ss"]
     numbers = {trees.add(form, lemma) for form in words for lemma in words}
-    apply = applier(trees, nlp.vocab.strings)
+    applying = applier(trees, nlp.vocab.strings)
     for tree in numbers:
-        assert [apply(tree, form) for form in words] == [trees.apply(tree, form) for form in words]
+        assert [*map(applying(tree), words)] == [trees.apply(tree, form) for form in words]
     with pytest.raises(IndexError, match=f"no edit tree {len(trees)}"):
-        apply(len(trees), "a")
+        applying(len(trees))
 
 
 @pytest.mark.parametrize("words", [["Cats", "saw", "went"], ["Cats", "sawwent"], []])

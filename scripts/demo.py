@@ -164,6 +164,7 @@ def train(
     settings: list[str] = typer.Option([], "--set", help="Of the configs: KEY=VALUE"),
     pipeline: str = typer.Option("parser", help="whole: words, tags, lemmas too, of the first"),
     teachers: int = typer.Option(0, help="Train so many parsers, to teach the first one"),
+    vectors: str = typer.Option(NONE, help="A pipeline whose word vectors all of them see"),
 ) -> None:
     """Train parsers, each by its config, on the same data and seed, at the same time."""
     conll18.require_udtools()  # the next step needs it
@@ -173,7 +174,7 @@ def train(
         raise ValueError(f"--teachers {teachers}: it takes two or more, or 0 for none.")
     if teachers and systems and systems[0].startswith("spacy_"):
         raise ValueError(f"--teachers teach parsers of this package, and {systems[0]} is none.")
-    common = ["--nlp.lang", lang, "--system.seed", str(seed)]
+    common = ["--nlp.lang", lang, "--system.seed", str(seed), *vector_options(vectors)]
     for split in ("train", "dev"):
         path = (corpus / f"{split}.spacy").resolve()
         if not path.is_file():
@@ -222,6 +223,22 @@ def train(
         times = list(pool.map(train_one, systems))
     for system, seconds in zip(systems, times, strict=True):
         print(f"{system}: trained in {seconds} s")
+
+
+def vector_options(vectors: str) -> list[str]:
+    """Options of `spacy train` for the word vectors of a pipeline, a package or folder.
+
+    Raises:
+        OSError: If there is no such pipeline.
+        ValueError: If it has no vectors.
+    """
+    if vectors == NONE:
+        return []
+    if not spacy.load(vectors).vocab.vectors.shape[0]:
+        raise ValueError(f"The pipeline {vectors!r} has no word vectors: name another, or none.")
+    named = str(Path(vectors).resolve()) if Path(vectors).exists() else vectors
+    use = "--components.tok2vec.model.embed.include_static_vectors"
+    return ["--paths.vectors", named, use, "true"]
 
 
 def eval_frequency(data: Path, epochs: int) -> int:

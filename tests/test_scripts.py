@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import spacy
 import srsly
@@ -232,6 +233,26 @@ def test_short_trainings_are_evaluated_more_often(tmp_path: Path) -> None:
     assert found == [1, 15, 200]
 
 
+def test_word_vectors(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser learns with those of another pipeline; one without any is an error, before
+    anything is trained."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    convert(find_splits(treebank), tmp_path, 2)
+    other = spacy.blank("xx")
+    other.to_disk(tmp_path / "other")
+    train = ["train", str(tmp_path), str(tmp_path / "models"), "nm_parser", "--epochs", "1"]
+    train += ["--vectors", str(tmp_path / "other")]
+    assert demo.main(train) == 1
+    assert "no word vectors" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()
+    other.vocab.set_vector("a", numpy.ones(5, dtype="float32"))
+    other.to_disk(tmp_path / "other")
+    assert demo.main(train) == 0
+    nlp = spacy.load(tmp_path / "models" / "nm_parser" / "model-best")
+    assert nlp.vocab.vectors.shape[1] == 5
+    assert nlp.config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] is True
+
+
 def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     """Each treebank has its folders, so that a second run keeps what the first one made."""
     options = ("--vars.treebanks", "some folder", "--vars.treebank", "UD_English-EWT")
@@ -243,7 +264,7 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     for line in re.findall("(?m)^Running command: (.*)", spaced):
         assert all("My Own" in word for word in shlex.split(line) if re.search("My|Own", word))
     assert "demo.py table 'metrics/UD_My Own' " in spaced
-    assert "--epochs 7 " in out and "--teachers 0\n" in out
+    assert "--epochs 7 " in out and "--teachers 0 --vectors none\n" in out
     assert "Gothic" not in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
     assert "-m spacy nmparse convert assets/UD_Gothic-PROIEL corpus/UD_Gothic-PROIEL " in out

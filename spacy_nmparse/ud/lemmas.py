@@ -300,9 +300,9 @@ class UDLemmatizer(EditTreeLemmatizer):
 
 
 def applier(trees: Any, strings: Any) -> Callable[[int], Apply]:
-    """What gives the function of a tree, by its number: that applies it to a form as
-    ``trees.apply`` does. A tree that cannot be applied costs no exception, and gives None.
-    strings: of the trees."""
+    """Make a function for each tree, found by its number. It applies the tree to a form as
+    ``trees.apply`` does, but faster; where the tree cannot be applied, both give None. strings: of
+    the trees."""
 
     @cache
     def applying(tree: int) -> Apply:

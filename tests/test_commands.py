@@ -109,7 +109,7 @@ def main_of(program: str) -> Any:
 
 def is_run(command: str) -> bool:
     """Whether ``test_commands_run`` runs a command of a block."""
-    programs = r"python (-m spacy (nmparse|train) |-m benchmarks.systems |(scripts|examples)/)"
+    programs = r"python (-m spacy (nmparse|train|pretrain|init) |-m benchmarks.systems |(scripts|examples)/)"
     return bool(re.match(programs, command))
 
 
@@ -207,6 +207,7 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
         trained.to_disk(folder / "training" / f"seed{seed}" / "model-best")
     lines = [{"epoch": e, "oracle": "nd_all", "swaps_per_sentence": 0.5} for e in range(2)]
     srsly.write_jsonl(folder / "swaps.jsonl", lines)
+    srsly.write_jsonl(folder / "text.jsonl", [{"text": "I saw Jack fall."}] * 9)
     yield folder
 
 

@@ -109,8 +109,8 @@ def main_of(program: str) -> Any:
 
 def is_run(command: str) -> bool:
     """Whether ``test_commands_run`` runs a command of a block."""
-    programs = r"python (-m spacy (nmparse|train|pretrain|init) |-m benchmarks.systems |(scripts|examples)/)"
-    return bool(re.match(programs, command))
+    commands = r"-m spacy (nmparse|train|pretrain|init) |-m benchmarks.systems "
+    return bool(re.match(rf"python ({commands}|(scripts|examples)/)", command))
 
 
 def check_options(command: str) -> None:

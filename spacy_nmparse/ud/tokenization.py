@@ -154,9 +154,8 @@ class _Rules:
             url_match=tokenizer.url_match,
             faster_heuristics=tokenizer.faster_heuristics,
             max_cache_size=tokenizer.max_cache_size,
+            **{attribute: getattr(tokenizer, attribute) for attribute, _ in KINDS.values()},
         )
-        for attribute, _ in KINDS.values():
-            setattr(self._tokenizer, attribute, getattr(tokenizer, attribute))
         self._wrong = {text: chunks.wrong(text, self._tokenizer) for text in chunks.counts}
         self.rules = {kind: list(getattr(nlp.Defaults, kind) or ()) for kind in KINDS}
         self._tried: tuple[str, Any] | None = None

@@ -6,8 +6,8 @@
 Measured are the lines of a plain text as documents: the first time in a process, and again; what
 each component takes; CoNLL-U written and read; and from file to file. The model is loaded before.
 With `--before`, an interpreter with another state of the package takes turns with this one, each
-round in processes of their own; the medians and their ratio are shown. `--model-before` is the
-model as that state trained it.
+round in processes of their own. The least of the rounds is shown, as other work on a machine only
+adds, and the ratio. `--model-before` is the model as that state trained it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 
@@ -58,14 +57,14 @@ def measure(model: str, text: Path) -> dict[str, float]:
 
 
 def table(before: list[dict[str, float]], after: list[dict[str, float]]) -> str:
-    """The medians of rounds, as Markdown."""
+    """The least of the rounds, as Markdown."""
     heads = ["before", "after", "ratio"] if before else ["µs a word"]
     lines = [f"| | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
     for name in after[0]:
-        now = median(one[name] for one in after)
+        now = min(one[name] for one in after)
         cells = [f"{now:.2f}"]
         if before:
-            then = median(one[name] for one in before)
+            then = min(one[name] for one in before)
             cells = [f"{then:.2f}", *cells, f"{then / now:.2f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)

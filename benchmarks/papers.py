@@ -234,6 +234,13 @@ CHOOSING = ("nd_sw", "nd_all")
 ORACLES = tuple(swap(oracle) for oracle in (*STATIC, *CHOOSING))
 VARIANTS["bn15_linear"] = ORACLES
 VARIANTS["bn15_beam"] = tuple(by_beam(variant) for variant in ORACLES)
+#: Where there is a choice: what is learned against is the best of each step, or of the sentence.
+VARIANTS["bn15_latent"] = tuple(
+    variant
+    for oracle in CHOOSING
+    for beam in (by_beam(swap(oracle)),)
+    for variant in (beam, modify(beam, "latent", "latent", f"{LEARNING}.update=latent"))
+)
 
 
 def pairs() -> Iterator[Pair]:
@@ -251,6 +258,9 @@ def pairs() -> Iterator[Pair]:
         for both, ending in (("both", "static"), ("both_combined", "explore0.9")):
             names = f"linear_{both}_{ending}", f"linear_monotonic_{ending}"
             yield Pair(*names, split, "uas_all")
+    for oracle, split in itertools.product(CHOOSING, SPLITS):
+        beam = f"linear_swap_{oracle}_beam"
+        yield Pair(f"{beam}_latent", beam, split, "las_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

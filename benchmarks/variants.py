@@ -19,9 +19,14 @@ Comparisons:
           the five oracles of SwapStandard with the paper's learner, greedy, and trained and
           searched with a beam (Björkelund & Nivre 2015, Tables 2 to 5); on treebanks and for
           iterations as hgj13_linear
+  bn15_latent
+          what a beam learns against, where the oracle leaves a choice: the best right hypothesis of
+          each step, or the right sequence that is best at the end of the sentence (section 5)
   push    never SHIFT, always SHIFT (the same, section 4)
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
+  fg18_roots
+          the same by oracle where no move draws ROOT's arc
 
 With treebanks, what has no result file yet is trained by benchmarks.accuracy, one file a variant
 and seed: benchmarks/runs/variants/TREEBANK/VARIANT-seedN.json. Then the tables of benchmarks.table

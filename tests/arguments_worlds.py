@@ -76,7 +76,7 @@ def _parser_world(nlp: Any, n: int) -> dict[str, Any]:
         "after": system.initial(n),
         "action": rng.choice(system.actions(state) or [None]),
         "oracle": rng.choice(system.oracles),
-        "update": rng.choice(["max_violation", "early_update"]),
+        "update": rng.choice(["max_violation", "early_update", "latent"]),
         "choose": lambda here: (system.actions(here)[0], None),
         "n": n,
         "max_words": n,

@@ -51,6 +51,7 @@ cdef struct RecordC:
     int k
     int label
     int noted
+    double score            # of the hypothesis that has made it
 
 
 cdef class Beam:
@@ -91,12 +92,13 @@ cdef class Beam:
     cdef int run(self, int n_words, int wanted) noexcept nogil
     cdef bint sees(self, int n_words) noexcept nogil
     cdef bint stays(self, const HypothesisC* h) noexcept nogil
+    cdef double gain_of_staying(self, const HypothesisC* h) noexcept nogil
     cdef bint step(self) noexcept nogil
     cdef void offer_moves(self, int parent) noexcept nogil
     cdef void offer_labels(self, int move) noexcept nogil
     cdef void inherit(self) noexcept nogil
     cdef bint make(self, HypothesisC* h, const ItemC* item) noexcept nogil
-    cdef int record(self, int before, const ChoiceC* choice) noexcept nogil
+    cdef int record(self, const HypothesisC* h, const ChoiceC* choice) noexcept nogil
     cdef bint settle(self) noexcept nogil
     cdef double end_of(self, int i, int last) noexcept nogil
     cdef void fill(self, int first, int last, int shift, const OutputC* out) noexcept nogil

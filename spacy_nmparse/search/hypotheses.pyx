@@ -219,6 +219,10 @@ cdef class Beam:
         """Whether a hypothesis has no more moves to make."""
         return self.system.c.is_final(&h.state) or h.state.start >= self.stop
 
+    cdef double gain_of_staying(self, const HypothesisC* h) noexcept nogil:
+        """What a step adds to the score of a hypothesis without a move: the mean of its moves."""
+        return h.total / h.moves if self.search.scorer.unnormalized and h.moves else 0
+
     cdef bint step(self) noexcept nogil:
         """One move in every hypothesis. Returns whether one has begun a sentence."""
         cdef const ItemC* items = self.choices.items
@@ -264,8 +268,7 @@ cdef class Beam:
         item.right = h.right
         item.choice.move_p = 1
         if item.stays:
-            if scorer.unnormalized and h.moves:
-                item.score += h.total / h.moves
+            item.score += self.gain_of_staying(h)
             insert(&self.moves, &item)
             return
         self.set_current(h, parent)
@@ -400,15 +403,15 @@ cdef class Beam:
         cdef int start = h.state.start
         self.set_current(h, item.parent)
         if self.gold is not NULL:
-            h.last = self.record(h.last, &item.choice)
+            h.last = self.record(h, &item.choice)
         make_move(&self.search, &item.choice)
         if h.state.start == start:
             return False
         h.entered[h.state.start] = h.score
         return True
 
-    cdef int record(self, int before, const ChoiceC* choice) noexcept nogil:
-        """Note a move. Returns its place among the records."""
+    cdef int record(self, const HypothesisC* h, const ChoiceC* choice) noexcept nogil:
+        """Note a hypothesis's move. Returns its place among the records."""
         cdef void* block
         cdef RecordC* new
         cdef int most = max(1024, 2 * self.max_records)
@@ -416,11 +419,12 @@ cdef class Beam:
             block = realloc(self.records, most * sizeof(RecordC))
             if block == NULL:
                 self.failed = True
-                return before
+                return h.last
             self.records = <RecordC*>block
             self.max_records = most
         new = &self.records[self.n_records]
-        new.before = before
+        new.before = h.last
+        new.score = h.score
         new.move = choice.move.move
         new.k = choice.move.k
         new.label = choice.label

@@ -91,6 +91,7 @@ class Hypothesis:
     state: Any
     actions: tuple[tuple[Action, str | None], ...]
     right: bool
+    scores: tuple[float, ...] = ()  # after each move
 
     def stays(self, stop: int) -> bool:
         """Whether the configuration is that of a sentence from word `stop` on."""
@@ -157,13 +158,16 @@ class NaiveSearch:
             _, action, noted, right = choice
             state = one.state.copy()
             self.system.apply(state, action, push_label=noted)
-            after.append(Hypothesis(score, state, (*one.actions, (action, noted)), right))
+            actions = (*one.actions, (action, noted))
+            after.append(Hypothesis(score, state, actions, right, (*one.scores, score)))
         return after
 
     def loss(self, update: str, stop: int) -> tuple[float, int]:
         """The loss, and the number of the step that it is taken from."""
         start = Hypothesis(0.0, self.system.initial(len(self.gold)), (), True)
         free, held = [start], [start]
+        if update == "latent":
+            return self.latent_loss(free, held, stop)
         chosen: tuple[list[Hypothesis], list[Hypothesis]] = ([], [])
         most, number, step = -numpy.inf, 0, 0
         while not (free[0].stays(stop) and held[0].stays(stop)):
@@ -175,10 +179,27 @@ class NaiveSearch:
             if update == "early_update" and not any(one.right for one in free):
                 break
         known = {one.actions: one for one in (*chosen[0], *chosen[1])}
-        scores = [one.score for one in known.values()]
         right = [one.score for one in known.values() if one.right]
-        loss = float(numpy.logaddexp.reduce(scores) - numpy.logaddexp.reduce(right))
-        return loss, number
+        return self.share([one.score for one in known.values()], right), number
+
+    def latent_loss(
+        self, free: list[Hypothesis], held: list[Hypothesis], stop: int
+    ) -> tuple[float, int]:
+        while not held[0].stays(stop):
+            held = self.step(held, True, stop)
+        latent, steps = held[0], []
+        while len(steps) < len(latent.actions) or not free[0].stays(stop):
+            free = self.step(free, False, stop)
+            number = min(len(steps) + 1, len(latent.actions))
+            score = latent.scores[number - 1]
+            known = {one.actions: one.score for one in free} | {latent.actions[:number]: score}
+            steps.append((free[0].score - score, len(steps) + 1, score, known))
+        _, number, score, known = max(steps, key=lambda step: step[:2])
+        return self.share([*known.values()], [score]), number
+
+    @staticmethod
+    def share(scores: list[float], right: list[float]) -> float:
+        return float(numpy.logaddexp.reduce(scores) - numpy.logaddexp.reduce(right))
 
 
 def naive_loss(parser: Any, example: Example, update: str, width: int) -> tuple[float, list[int]]:
@@ -217,10 +238,25 @@ def test_loss(name: str, update: str) -> None:
     assert len(set(steps)) > 2
 
 
+@pytest.mark.parametrize("name", PARSERS)
+def test_latent_where_nothing_is_to_choose(name: str) -> None:
+    """By a static oracle there is one right sequence: at each step, and of the sentence."""
+    nlp = make(name, explore=0.0)
+    examples = random_examples(nlp, 2)
+    parser = random_weights(nlp, examples, 2)
+    found = {}
+    for update in ("max_violation", "latent"):
+        parser.learning.update = update
+        found[update] = losses(parser, examples)
+    one_way = PARSERS[name][1] in ("static", "minimal")
+    assert (found["max_violation"] == found["latent"]) == one_way
+
+
 @pytest.mark.parametrize(
     ("name", "update", "dropout"),
     [
         ("nonmonotonic", "max_violation", 0.3),
+        ("nonmonotonic", "latent", 0.3),
         ("nonmonotonic", "early_update", 0.0),
         ("nl_covington", "max_violation", 0.3),
     ],

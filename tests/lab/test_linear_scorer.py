@@ -289,7 +289,7 @@ def test_a_logistic_regression_does_not_learn_from_a_beam() -> None:
 
 
 @pytest.mark.parametrize(("factory", "config"), FACTORIES)
-@pytest.mark.parametrize("training", ["local", "max_violation", "early_update"])
+@pytest.mark.parametrize("training", ["local", "max_violation", "early_update", "latent"])
 def test_trees_are_learned_by_heart(factory: str, config: dict[str, Any], training: str) -> None:
     if training == "local":
         assert knows(by_heart(factory=factory, **config))

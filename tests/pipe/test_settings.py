@@ -39,7 +39,7 @@ from tests.pipe.common import (
         ({"explore": 1.5}, r"explore.*1\.5"),
         ({"explore": -0.1}, r"explore.*-0\.1"),
         ({"share": 2.0}, r"share.*2\.0"),
-        ({"update": "global"}, r"one of max_violation, early_update as update, not 'global'"),
+        ({"update": "global"}, r"one of max_violation, early_update, latent as update"),
         ({"width": 0}, r"at least 1 as width, not 0"),
         ({"system": system("ArcEager", swift=True)}, r"swift"),
         ({"model": model_config(features=["S0", "Q7"])}, r"Q7"),

@@ -20,7 +20,8 @@ class BeamLearning(GreedyLearning):
 
     oracle: Name of the oracle that says which sequences are right.
     explore: As of ``GreedyLearning``, for the updates without the beam.
-    update: When the beam is learned from: "max_violation" or "early_update".
+    update: When the beam is learned from, and against what: "max_violation", "early_update" or
+        "latent".
     width: Hypotheses in training; in parsing that is ``beam_width``.
     share: Probability that an update uses the beam; others are those of ``GreedyLearning``. A
         number or a schedule of one value an update.

@@ -34,6 +34,10 @@ cdef enum:  # what is done in each configuration
     CORRECT
 
 
+cdef inline bint same_move(const RecordC* a, const RecordC* b) noexcept nogil:
+    return a.move == b.move and a.k == b.k and a.label == b.label and a.noted == b.noted
+
+
 cdef class MoveTree:
     cdef MoveTable system
     cdef Scorer scored

@@ -169,13 +169,8 @@ cdef class MoveTree:
     cdef int follow(self, int at, const RecordC* move) noexcept nogil:
         """The node that makes a move after the node `at`."""
         cdef int i = self.nodes[at].first
-        cdef const RecordC* known
         while i != NONE:
-            known = &self.nodes[i].move
-            if (
-                known.move == move.move and known.k == move.k
-                and known.label == move.label and known.noted == move.noted
-            ):
+            if same_move(&self.nodes[i].move, move):
                 return i
             i = self.nodes[i].other
         return self.add_node(at, move)

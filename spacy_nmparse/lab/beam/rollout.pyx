@@ -1,14 +1,16 @@
 """Global training: a beam runs against the oracle, and whole sequences of moves are learned.
 
-Two beams take steps side by side over each gold sentence: one is free, the other is held to moves
-that the oracle allows, so that it finds the right hypotheses that the model likes best at each step
-(Yu et al. 2013; not the best sequence of the whole sentence, as in Björkelund & Nivre 2015, section
-5). After some step they are compared:
+Two beams run over each gold sentence: one is free, the other is held to moves that the oracle
+allows, so that it finds the right hypotheses that the model likes best. After some step they are
+compared:
 
-    max_violation   where the best hypothesis is furthest ahead of the best right one (Huang, Fayong
-                    & Guo 2012); of equal steps the last: the end, if the right one is never behind
+    max_violation   where the best hypothesis is furthest ahead of the best right one of that step
+                    (Huang, Fayong & Guo 2012; Yu et al. 2013); of equal steps the last: the end, if
+                    the right one is never behind
     early_update    where the last right hypothesis has fallen out of the free beam (Collins & Roark
                     2004); the end, if it never does
+    latent          as max_violation, but nothing is right save the sequence that is best at the end
+                    of the sentence (Björkelund & Nivre 2015, section 5)
 
 The loss is -log of the share of the right hypotheses in the probability of all hypotheses of both
 beams (a softmax over the beam: Andor et al. 2016). A hypothesis's score is the one it has in
@@ -22,10 +24,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport free
 
-from spacy_nmparse.lab.beam.move_tree cimport MoveTree
+from spacy_nmparse.lab.beam.move_tree cimport MoveTree, same_move
 from spacy_nmparse.learning.rollout cimport RolloutC, oracle_for, roll_out, sequences_of
-from spacy_nmparse.search.choice cimport SearchC, search_free, search_init
-from spacy_nmparse.search.hypotheses cimport Beam
+from spacy_nmparse.search.choice cimport NONE, SearchC, search_free, search_init
+from spacy_nmparse.search.hypotheses cimport Beam, HypothesisC, RecordC
 from spacy_nmparse.search.sequences cimport Sequences
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.gold cimport Gold
@@ -35,7 +37,7 @@ from spacy_nmparse.systems.table cimport MoveTable
 from spacy_nmparse.systems.gold import Gold as make_gold
 
 # What there is to choose from, in the order of their numbers.
-UPDATES = ("max_violation", "early_update")
+UPDATES = ("max_violation", "early_update", "latent")
 # Words of the longest sentence that is learned by a beam; documents with a longer one are learned
 # by greedy rollouts.
 LONGEST = 500
@@ -44,6 +46,7 @@ LONGEST = 500
 cdef enum:
     MAX_VIOLATION
     EARLY_UPDATE
+    LATENT
 
 
 cdef struct EndC:       # a hypothesis to be compared
@@ -89,7 +92,7 @@ cdef class Comparison:
         Args:
             gold: the gold tree of the window.
             oracle: number of the oracle.
-            update: MAX_VIOLATION or EARLY_UPDATE.
+            update: MAX_VIOLATION, EARLY_UPDATE or LATENT.
             stop: word of the window before which the sentence ends.
             n_words: words of the sequence that remain, from the window's first word on.
             constraints: of the window's words.
@@ -103,7 +106,10 @@ cdef class Comparison:
         self.tree.begin(gold.c.n, constraints)
         self.n_ends = 0
         with nogil:
-            self.compare(update, n_words)
+            if update == LATENT:
+                self.compare_latent(n_words)
+            else:
+                self.compare(update, n_words)
 
     cdef void compare(self, int update, int n_words) noexcept nogil:
         cdef double violation
@@ -123,6 +129,51 @@ cdef class Comparison:
             elif violation >= most:
                 most = violation
                 self.note_ends()
+
+    cdef void compare_latent(self, int n_words) noexcept nogil:
+        """The held beam runs to its end, then the free one along its best sequence. A sequence that
+        ends before that of the free beam keeps its score, as in the held beam."""
+        cdef const HypothesisC* latent = &self.held.live[0]
+        cdef double violation, score
+        cdef double most = -INFINITY
+        cdef int step = 0
+        cdef int last
+        cdef bint ended
+        while not self.held.stays(latent) and self.held.sees(n_words):
+            self.held.step()
+            latent = &self.held.live[0]
+            if self.held.n_live == 0:
+                return
+        ended = self.held.stays(latent)
+        while (
+            step < latent.moves or ended and not self.free.stays(&self.free.live[0])
+        ) and self.free.sees(n_words):
+            self.free.step()
+            step += 1
+            last = move_before(self.held.records, latent.last, latent.moves - step)
+            score = self.held.records[last].score
+            if step > latent.moves:
+                score += (step - latent.moves) * self.held.gain_of_staying(latent)
+            violation = self.free.live[0].score - score
+            if violation >= most:
+                most = violation
+                self.n_ends = 0
+                self.note_ends_of(self.free, False)
+                self.note_latent(last)
+
+    cdef void note_latent(self, int last) noexcept nogil:
+        """Note the moves up to the record `last` of the held beam, and that none but these are
+        right."""
+        cdef EndC* end
+        cdef int i
+        for i in range(self.n_ends):
+            end = &self.ends[i]
+            end.right = same_moves(self.free.records, end.record, self.held.records, last)
+        end = &self.ends[self.n_ends]
+        end.record = last
+        end.right = True
+        end.held = True
+        self.n_ends += 1
 
     cdef bint has_right(self) noexcept nogil:
         """Whether the free beam has a right hypothesis."""
@@ -171,6 +222,24 @@ cdef class Comparison:
         return loss
 
 
+cdef int move_before(const RecordC* records, int last, int n) noexcept nogil:
+    """The record of the move n moves before another one."""
+    while n > 0:
+        last = records[last].before
+        n -= 1
+    return last
+
+
+cdef bint same_moves(const RecordC* a, int i, const RecordC* b, int j) noexcept nogil:
+    """Whether two sequences of moves, which end with the i-th and the j-th record, are the same."""
+    while i != NONE and j != NONE:
+        if not same_move(&a[i], &b[j]):
+            return False
+        i = a[i].before
+        j = b[j].before
+    return i == j
+
+
 def sentences(gold):
     """Where the sentences of a gold tree begin, as far as known, and where the last one ends."""
     starts = [w for w, start in enumerate(gold.sent_starts) if start or w == 0]
@@ -194,7 +263,7 @@ cdef class BeamRollout:
 
     Args:
         batch: the sequences.
-        update: MAX_VIOLATION or EARLY_UPDATE.
+        update: MAX_VIOLATION, EARLY_UPDATE or LATENT.
         width: hypotheses of each beam.
         oracle: number of the oracle.
         seed: of the greedy rollouts.
@@ -270,7 +339,7 @@ def learn(lesson, oracle, update, int width, seed):
     Args:
         lesson: a ``Lesson``; its teachers are not heeded.
         oracle: name of the oracle that says which sequences of moves are right.
-        update: "max_violation" or "early_update".
+        update: "max_violation", "early_update" or "latent".
         width: hypotheses of each beam.
         seed: int that seeds the dropout.
 

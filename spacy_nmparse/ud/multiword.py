@@ -5,7 +5,8 @@ the tokenizer keeps a multiword token whole, its words come to ``token._.ud_word
 it, ``token._.ud_range`` says which tokens it is (see ``ud.extensions``). Known are the forms of
 the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
 is split like those with the longest ending in common, unless most words with that ending and tag
-are split elsewhere.
+are split elsewhere. An ending begins where the token departs from its first word: Galician
+*facelo*, which stands for *facer* and *lo*, has *lo* in place of *r*.
 """
 
 from __future__ import annotations
@@ -156,12 +157,15 @@ class MultiwordTokens(Pipe):
 
     def _known(self, text: str, tag: str) -> Words:
         """The words that tokens of a form and tag stand for; none: such a token is one word."""
-        forms = self.tables["forms"]
+        forms, endings = self.tables["forms"], self.tables["endings"]
         known: Words | None = forms.get(f"{text} {tag}", forms.get(text))
-        longest = 0 if known is not None else self._longest_endings().get(tag, 0)
-        for start in range(max(1, len(text) - longest), len(text)):
-            known = known or self.tables["endings"].get(f"{text[start:]} {tag}")
-        return known or []
+        if known is not None:
+            return known
+        for start in range(max(1, len(text) - self._longest_endings().get(tag, 0)), len(text)):
+            if found := endings.get(f"{text[start:]} {tag}"):
+                first, *others = found
+                return [[text[:start] + first[0], *first[1:]], *others]
+        return []
 
     def _longest_endings(self) -> dict[str, int]:
         """How long the endings of each tag are at most."""
@@ -221,10 +225,12 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
             template = json.dumps(words, ensure_ascii=False) if words else ""
             forms[text][template] += 1
             forms[f"{text} {tag}"][template] += 1
-            if words and "".join(word.form for word in words) == token.text:
-                ending = "".join(word.form for word in words[1:]).lower()
+            if words:
                 tagged[tag].append(text)
-                endings[f"{ending} {tag}"][json.dumps(_generalized(words))] += 1
+                stem = _shared(words[0].form.lower(), text)
+                if 0 < stem < len(text):
+                    split = json.dumps(_generalized(words, stem), ensure_ascii=False)
+                    endings[f"{text[stem:]} {tag}"][split] += 1
             span = value_of(token, "ud_range") if doc.user_data else None
             if span is not None:
                 inside = span[1]
@@ -257,15 +263,21 @@ def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:
     return sum(text.endswith(ending) and text != ending for text in tagged[tag])
 
 
-def _generalized(words: Sequence[UDWord]) -> Words:
+def _shared(one: str, other: str) -> int:
+    """How many letters two strings begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _generalized(words: Sequence[UDWord], stem: int) -> Words:
     """The words of a token as those of others with the same ending: the word that stands for it
-    has nothing of its own but its tag, and the first one no form."""
+    has nothing of its own but its tag, and the first one of its form what follows the stem."""
     found = []
     for i, word in enumerate(words):
         if word.head < 0:
             word = word._replace(lemma="", upos="", feats="", deprel="")
         if i == 0:
-            word = word._replace(form="", lemma="")
+            word = word._replace(form=word.form[stem:], lemma="")
         found.append(list(word))
     return found
 
@@ -274,12 +286,10 @@ def _fitted(known: Words, token: Token) -> Iterator[UDWord]:
     """Words with what the token says: its letters, and the annotation of the one that stands for
     it."""
     words = [UDWord(*word) for word in known]
-    rest = "".join(word.form for word in words[1:])
-    start = len(token.text) - len(rest)
-    cuts = start > 0 and token.text[start:].lower() == rest.lower()
+    cuts = "".join(word.form for word in words).lower() == token.lower_
     place = 0
     for i, word in enumerate(words):
-        length = start if i == 0 else len(word.form)
+        length = len(word.form)
         if cuts:
             word = word._replace(form=token.text[place : place + length])
         elif i == 0 and token.text[0].isupper():

@@ -101,6 +101,17 @@ def test_known_forms_and_endings(nlp: Language) -> None:
     assert ud_words(tagged(nlp, "ki", "Noun_Rel")[0]) == []
 
 
+def test_letters_that_change_where_words_meet() -> None:
+    """An ending begins where the token departs from its first word."""
+    rows = ["1-2 {} _ _ _ _ _ _ _ _", "1 {} {} VERB V _ 0 root _ _", "2 {} {} PRON P _ 1 obj _ _"]
+    words = ("facelo", "facer", "lo"), ("மும்பையிலிருந்து", "மும்பையில்", "இருந்து")
+    conllu = sentence(*rows)
+    learned = multiword("".join(conllu.format(t, a, a, b, b) for t, a, b in words))
+    for token, *known in (("Querelo", "Querer", "lo"), ("டெல்லியிலிருந்து", "டெல்லியில்", "இருந்து")):
+        (first, other) = ud_words(tagged(learned, token, "V_P", known[0].lower())[0])
+        assert [first.form, other.form] == known and first.lemma == known[0].lower()
+
+
 def test_tokens_that_are_split(nlp: Language) -> None:
     words, spaces = ["can", "n't", "do", "n't", "."], [False, True, False, False, False]
     doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces))

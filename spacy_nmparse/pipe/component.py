@@ -46,6 +46,7 @@ from spacy_nmparse.pipe.learning import GreedyLearning
 from spacy_nmparse.pipe.roots import ROOT_LABEL, register_extension, write_root_labels
 from spacy_nmparse.pipe.settings import KnownAttributes, add_settings
 from spacy_nmparse.pipe.spec import SystemSpec
+from spacy_nmparse.pipe.subtokens import SUBTOK, join_subtokens
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
@@ -397,7 +398,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         return scorer
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write parses to their documents."""
+        """Write parses to their documents, and join the tokens that are pieces of a word."""
         docs = list(docs)
         names = scores.names or self._learned.labels.names
         fixed = [ROOT_LABEL, SPACE_LABEL]
@@ -410,14 +411,15 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             for vocab in {doc.vocab for doc in docs} - {self.vocab}:  # of other pipelines
                 self._learned.tags.register(vocab, set(scores.tags.tolist()))
             self._learned.tags.write(docs, scores.ends, scores.tokens, scores.tags)
-        if scores.probabilities is None and scores.known is None:
-            return
-        temperatures = self._temperatures()
-        for doc, parse in zip(docs, scores.by_document(), strict=True):
-            if parse.probabilities is not None:
-                write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
-            if parse.known is not None:
-                write_known(doc, parse.tokens[parse.known])
+        if not (scores.probabilities is None and scores.known is None):
+            temperatures = self._temperatures()
+            for doc, parse in zip(docs, scores.by_document(), strict=True):
+                if parse.probabilities is not None:
+                    write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
+                if parse.known is not None:
+                    write_known(doc, parse.tokens[parse.known])
+        if SUBTOK in names:
+            join_subtokens(docs)
 
     def _temperatures(self) -> tuple[float, float]:
         """Those of the confidences; ValueError where someone has set others than there can be."""

@@ -22,6 +22,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_nmparse.pipe.roots import EXTENSION
+from spacy_nmparse.pipe.subtokens import SUBTOK
 from spacy_nmparse.pipe.training_log import EPOCHS
 from spacy_nmparse.ud.extensions import (
     in_multiword_tokens,
@@ -91,7 +92,9 @@ class Source:
         doc: The document.
         fields: Of its tokens, FIELDS.
         texts: Their texts.
-        multiword: Whether they stand for several words, or are words of a multiword token.
+        joins: bool (tokens,): whether they are joined to the next one (``ud.pieces``).
+        multiword: Whether they stand for several words, are words of a multiword token, or pieces
+            of a word.
         extensions: The values of their extensions, by name.
         data: The user data of the document itself.
         phrases: Its phrases.
@@ -102,7 +105,10 @@ class Source:
         self.doc = doc
         self.fields: Any = doc.to_array(list(FIELDS))
         self.texts = [doc.vocab.strings[orth] for orth in self.fields[:, ORTH].tolist()]
+        self.joins: Any = self.fields[:, DEP] == doc.vocab.strings[SUBTOK]
         inside = in_multiword_tokens(doc)
+        for i in self.joins.nonzero()[0].tolist():
+            inside |= {i, i + 1}
         self.multiword = [i in inside for i in range(len(doc))]
         self.extensions = told_of(doc) or [{}] * len(doc)
         self.data: dict[Any, Any] = {
@@ -131,7 +137,7 @@ class Source:
         inside |= set(numpy.flatnonzero(fields[:, ENT_IOB] == INSIDE).tolist())
         for i, (pos, tag, morph, dep) in enumerate(fields[:, : DEP + 1].tolist()):
             head, end = heads[i], last[i] + 1
-            if pos not in classes or head == i or end - first[i] != size[i]:
+            if pos not in classes or head == i or self.joins[i] or end - first[i] != size[i]:
                 continue
             if first[i] not in inside and end not in inside:
                 kind = (pos, tag, morph, dep, int(head > i))
@@ -299,8 +305,8 @@ class Exchange:
     A word of an open class that the data have at most RARE times is exchanged with the probability
     ``level`` for one drawn from all words of the data that share its part of speech, tag and
     morphological features, and takes on its lemma. What else is annotated stays: trees, tags,
-    sentences, entities. Multiword tokens and their words (see ``ud.extensions``) are not
-    exchanged.
+    sentences, entities. Multiword tokens, their words (see ``ud.extensions``), and words of
+    several pieces (``ud.pieces``) are not exchanged.
 
     A phrase whose head is of an open class is exchanged, before words are, with the probability
     ``phrases`` for one drawn from all phrases of the data whose heads share these and the label,

@@ -22,6 +22,7 @@ from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
 from spacy_nmparse.ud.folders import files_in
+from spacy_nmparse.ud.pieces import split_words
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
 SUFFIXES = (".spacy", ".conllu", ".conllup")
@@ -38,6 +39,7 @@ class Corpus:
         limit: int = 0,
         augmenter: Callable[..., Any] | None = None,
         n_sents: int = 10,
+        subtokens: bool = False,
     ) -> None:
         """Make a reader.
 
@@ -50,6 +52,8 @@ class Corpus:
                 otherwise than to lower case, they are lost; a warning says so where it changes the
                 number of tokens.
             n_sents: Sentences of a document of CoNLL-U.
+            subtokens: Whether a word that the tokenizer splits is several tokens, joined by arcs
+                ``subtok`` (see ``ud.pieces``): for training, not for evaluation.
 
         Raises:
             ValueError: If there is no path.
@@ -64,6 +68,7 @@ class Corpus:
         self.limit = limit
         self.augmenter = augmenter or dont_augment
         self.n_sents = n_sents
+        self.subtokens = subtokens
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Read the examples.
@@ -101,7 +106,8 @@ class Corpus:
     def example(self, nlp: Language, reference: Doc) -> Example:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""
         if not (self.gold_preproc or reference.has_unknown_spaces):
-            return Example(nlp.make_doc(reference.text), reference)
+            tokens = nlp.make_doc(reference.text)
+            return Example(tokens, split_words(reference, tokens) if self.subtokens else reference)
         return Example(same_tokens(reference, nlp.vocab), reference)
 
     def docs(self, nlp: Language) -> Iterator[Doc]:

@@ -23,7 +23,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def whole_pipeline(config: dict[str, Any]) -> Config:
     """Add what a parser's pipeline lacks: tags, a lemmatizer on the same token vectors, the words
-    of multiword tokens, and a tokenizer that learns from the training data.
+    of multiword tokens, and a tokenizer that learns from the training data, as the parser learns to
+    join what it splits.
 
     Args:
         config: A config with a `tok2vec` and a parser of this package called `parser`, variables
@@ -63,6 +64,7 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
         "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
         "corpus": "${paths.train}",
     }
+    found["corpora"]["train"]["subtokens"] = True
     # Sentences have other neighbours in each epoch, so that documents are not learned by heart.
     found["training"]["batcher"]["regroup"] = True
     weights = {"dep_las": 0.7, "morph_acc": 0.1, "pos_acc": 0.1, "lemma_acc": 0.1, "tag_acc": 0.0}

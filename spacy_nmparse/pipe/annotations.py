@@ -11,6 +11,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 SPACE_LABEL = "dep"
+#: In ``doc.user_data``: the words are given, and stay as they are.
+GIVEN = "spacy_nmparse.given_words"
 
 
 class Arcs(NamedTuple):
@@ -93,7 +95,7 @@ class ScoredTree(NamedTuple):
 def same_tokens(
     doc: Doc, vocab: Vocab | None = None, sent_starts: Sequence[int | bool | None] | None = None
 ) -> Doc:
-    """A document with the words and spaces of another, and these sentence starts.
+    """A document with the words and spaces of another, which it keeps, and these sentence starts.
 
     Args:
         doc: The other document.
@@ -103,7 +105,9 @@ def same_tokens(
     words = [token.text for token in doc]
     spaces = [bool(token.whitespace_) for token in doc]
     starts: Any = sent_starts
-    return Doc(doc.vocab if vocab is None else vocab, words, spaces, sent_starts=starts)
+    found = Doc(doc.vocab if vocab is None else vocab, words, spaces, sent_starts=starts)
+    found.user_data[GIVEN] = True  # type: ignore[index]
+    return found
 
 
 def copy_tags(source: Doc, target: Doc) -> None:

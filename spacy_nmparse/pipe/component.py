@@ -339,7 +339,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
                     arcs = self._learned.labels.lowered(Arcs(*analysis[1:]), ends)
                 copy = same_tokens(doc, sent_starts=preset_starts(doc).tolist())
                 parses = Parses(ends, tokens, arcs, names=given.names if given else None)
-                self.set_annotations([copy], parses)
+                self._write([copy], parses)
                 tree = ScoredTree.of(copy, analysis[0] if analysis else 0.0)
                 trees.setdefault((*tree.heads, *tree.labels, *tree.sent_starts), tree)
             number += len(tokens) > 0
@@ -400,6 +400,11 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write parses to their documents, and join the tokens that are pieces of a word."""
         docs = list(docs)
+        self._write(docs, scores)
+        if SUBTOK in self._learned.labels.names:
+            join_subtokens(docs)
+
+    def _write(self, docs: list[Doc], scores: Parses) -> None:
         names = scores.names or self._learned.labels.names
         fixed = [ROOT_LABEL, SPACE_LABEL]
         write_parses(docs, scores.ends, scores.tokens, *scores.arcs, [*names, *fixed])
@@ -411,15 +416,14 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             for vocab in {doc.vocab for doc in docs} - {self.vocab}:  # of other pipelines
                 self._learned.tags.register(vocab, set(scores.tags.tolist()))
             self._learned.tags.write(docs, scores.ends, scores.tokens, scores.tags)
-        if not (scores.probabilities is None and scores.known is None):
-            temperatures = self._temperatures()
-            for doc, parse in zip(docs, scores.by_document(), strict=True):
-                if parse.probabilities is not None:
-                    write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
-                if parse.known is not None:
-                    write_known(doc, parse.tokens[parse.known])
-        if SUBTOK in names:
-            join_subtokens(docs)
+        if scores.probabilities is None and scores.known is None:
+            return
+        temperatures = self._temperatures()
+        for doc, parse in zip(docs, scores.by_document(), strict=True):
+            if parse.probabilities is not None:
+                write_confidences(doc, parse.tokens, parse.probabilities, temperatures)
+            if parse.known is not None:
+                write_known(doc, parse.tokens[parse.known])
 
     def _temperatures(self) -> tuple[float, float]:
         """Those of the confidences; ValueError where someone has set others than there can be."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc
 
+from spacy_nmparse.pipe.annotations import GIVEN, SPACE_LABEL
 from spacy_nmparse.pipe.confidence import KEY, confidences
 from spacy_nmparse.pipe.doc_io import note_tokens
 from spacy_nmparse.pipe.known import NAME
@@ -21,13 +22,17 @@ OF_ARCS = (EXTENSION, NAME)
 
 def join_subtokens(docs: Iterable[Doc]) -> None:
     """Make one token of each token that is labelled ``subtok``, those labelled so behind it, and
-    the next one. It has the annotation of the last of them."""
+    the next one. It has the annotation of the last of them. Where words are given none are joined,
+    and the label becomes ``dep``."""
     for doc in docs:
         joins: Any = doc.to_array("DEP") == doc.vocab.strings[SUBTOK]
         if not joins.any():
             continue
-        if joins[-1]:
-            doc[-1].dep_, joins[-1] = "dep", False
+        stay = joins.copy()
+        stay[:-1] &= GIVEN in doc.user_data
+        for i in stay.nonzero()[0].tolist():
+            doc[i].dep_ = SPACE_LABEL
+        joins &= ~stay
         sure = confidences(doc)
         data: Any = doc.user_data
         last = (~joins).nonzero()[0]

@@ -19,7 +19,7 @@ from spacy.attrs import IDX, LEMMA, MORPH, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_nmparse.pipe.annotations import same_tokens
+from spacy_nmparse.pipe.annotations import GIVEN, same_tokens
 from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads, write_tags
 from spacy_nmparse.private import documents_between
 from spacy_nmparse.ud.conllu import BOM, PLUS, Commented, Sentence, decode, sentences_of
@@ -296,7 +296,7 @@ class Known:
         tokens: Any = self.doc.to_array(attributes)
         own: Any = doc.to_array(attributes[:3])
         data: Any = doc.user_data
-        for key in [key for key in data if _is_ours(key)]:
+        for key in [key for key in data if _is_ours(key) or key == GIVEN]:
             del data[key]
         places = set(own[:, 0].tolist())
         said = self.doc.user_data.items()

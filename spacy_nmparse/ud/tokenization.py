@@ -276,7 +276,8 @@ def _are_signs(text: str) -> bool:
 
 
 def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
-    """Special cases for strings that the data mostly splits otherwise."""
+    """Special cases for strings that the data mostly splits otherwise. What is there once, and is
+    split too often, is left to the parser to join (``ud.pieces``): new strings of its kind are."""
     wanted: dict[str, Counter[Split]] = {}
     for text, splits in chunks.counts.items():
         found = tuple(token.text for token in tokenizer(text))
@@ -289,7 +290,9 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
         splits = counts + chunks.counts.get(text, Counter())
         split, count = splits.most_common(1)[0]
         found = tuple(token.text for token in tokenizer(text))
-        if 2 * count > splits.total() and found != split:
+        if 2 * count <= splits.total() or found == split:
+            continue
+        if count > 1 or not _ends(split) <= _ends(found):
             tokenizer.add_special_case(text, [{"ORTH": piece} for piece in split])
             added += 1
     return added
@@ -297,7 +300,7 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
 
 def parts(gold: Split, found: Split) -> Iterator[Split]:
     """The strings between common boundaries of two splits, as the first splits them."""
-    ends = {end for _, end in places(gold)} & {end for _, end in places(found)}
+    ends = _ends(gold) & _ends(found)
     part: list[str] = []
     place = 0
     for piece in gold:
@@ -306,6 +309,10 @@ def parts(gold: Split, found: Split) -> Iterator[Split]:
         if place in ends:
             yield tuple(part)
             part = []
+
+
+def _ends(split: Split) -> set[int]:
+    return {end for _, end in places(split)}
 
 
 def places(split: Iterable[str]) -> set[tuple[int, int]]:

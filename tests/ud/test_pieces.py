@@ -11,6 +11,7 @@ import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.training import Example
 
+from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.pipe.confidence import KEY, confidences
 from spacy_nmparse.pipe.confidence import register_extensions as register_confidences
 from spacy_nmparse.pipe.doc_io import note_tokens
@@ -130,6 +131,10 @@ def test_a_parser_joins_what_it_has_learned(tmp_path: Path) -> None:
     assert [told(token)[:4] for token in doc] == [told(token)[:4] for token in gold()]
     assert doc[0]._.head_confidence > 0.5
     assert "\n1\tcông nghệ\t_\t_\t_\t_\t2\ta\t" in doc_to_conllu(doc)
+    given = nlp(same_tokens(example.reference))
+    assert [token.dep_ for token in given] == ["dep", "a", "ROOT", "dep", "dep", "b", "c"]
+    ((best, *_),) = parser_of(nlp).n_best([nlp.make_doc(gold().text)], 2)
+    assert len(best.heads) == 7 and best.labels[0] == SUBTOK
     (dev,) = Corpus(path)(nlp)
     assert dev.reference.text == doc.text and len(dev.reference) == len(doc)
     assert nlp.evaluate([dev])["dep_las"] == 1.0

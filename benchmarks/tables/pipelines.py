@@ -44,6 +44,57 @@ PUBLISHED = {
         STANZA: (97.8, 98.2, 93.4, 91.1, 95.6, 73.4, 64.1, 54.7, 59.5),
     },
 }
+#: The same of treebanks on which nothing was chosen, without MLAS and BLEX; None: not published.
+UNTUNED: dict[str, dict[str, tuple[float | None, ...]]] = {
+    "UD_Afrikaans-AfriBooms": {
+        UDPIPE: (99.6, 98.2, 95.0, 94.6, 96.5, 81.6, 77.6),
+        STANZA: (100.0, 99.7, 98.6, 98.4, 98.3, 89.5, 86.1),
+    },
+    "UD_Coptic-Scriptorium": {
+        UDPIPE: (70.7, 27.7, 67.1, 50.2, 68.7, 43.8, 41.8),
+        STANZA: (88.6, 34.1, 85.8, 86.4, 86.0, 66.4, 64.4),
+    },
+    "UD_Czech-CLTT": {
+        UDPIPE: (99.7, 97.4, 97.3, 87.4, 96.1, 78.9, 75.4),
+        STANZA: (99.2, 98.2, 97.4, 88.2, 95.8, 83.5, 79.7),
+    },
+    "UD_French-Sequoia": {
+        UDPIPE: (99.1, 87.5, 96.1, 95.0, 96.9, 84.8, 82.1),
+        STANZA: (99.6, 87.5, 98.8, 97.9, 98.5, 93.2, 91.6),
+    },
+    "UD_Galician-TreeGal": {
+        UDPIPE: (98.7, 88.0, 91.1, 89.5, 92.5, 72.1, 66.6),
+        STANZA: (98.5, 88.0, 93.9, 93.1, 94.5, 77.3, 71.9),
+    },
+    "UD_Greek-GDT": {
+        UDPIPE: (99.9, 90.2, 95.7, 90.3, 94.6, 86.5, 83.0),
+        STANZA: (99.9, 93.7, 97.7, 94.7, 96.0, 91.2, 88.9),
+    },
+    "UD_Italian-ParTUT": {
+        UDPIPE: (99.7, 100.0, 97.0, 96.3, 96.5, 87.5, 84.3),
+        STANZA: (99.8, 100.0, 98.4, 98.0, 97.7, 93.5, 91.5),
+    },
+    "UD_Maltese-MUDT": {
+        UDPIPE: (99.8, 86.3, 93.8, None, None, 77.7, 71.8),
+        STANZA: (99.8, 85.3, 95.7, 99.8, 99.8, 83.6, 78.2),
+    },
+    "UD_Tamil-TTB": {
+        UDPIPE: (94.5, 97.5, 81.3, 80.5, 84.1, 58.9, 52.0),
+        STANZA: (89.6, 98.7, 78.5, 79.6, 82.5, 58.4, 51.0),
+    },
+    "UD_Uyghur-UDT": {
+        UDPIPE: (99.5, 81.9, 87.7, 84.0, 91.7, 70.6, 56.7),
+        STANZA: (99.4, 84.7, 89.3, 87.6, 95.3, 74.8, 63.4),
+    },
+    "UD_Vietnamese-VTB": {
+        UDPIPE: (85.4, 93.5, 76.4, 85.0, 84.5, 45.8, 40.6),
+        STANZA: (88.0, 99.2, 81.5, 88.0, 81.7, 58.8, 51.5),
+    },
+    "UD_Wolof-WTB": {
+        UDPIPE: (99.2, 92.0, 91.7, 91.0, 93.2, 77.0, 70.9),
+        STANZA: (99.3, 94.3, 94.4, 93.2, 94.6, 83.3, 77.3),
+    },
+}
 
 
 def measured(treebank: str) -> Iterator[tuple[str, Entry]]:
@@ -62,6 +113,20 @@ def _pipelines() -> Rows:
             yield [short(treebank), title, seeds(one["seeds"]), *(score(one, m) for m in COLUMNS)]
         for title, values in PUBLISHED[treebank].items() if found else ():
             yield [short(treebank), title, "", *(f"{value:.1f}" for value in values)]
+
+
+@table("pipelines-untuned", left=2)
+def _untuned() -> Rows:
+    columns = COLUMNS[: len(next(iter(UNTUNED.values()))[UDPIPE])]
+    yield ["treebank", "", *columns, "words a second", "minutes of training"]
+    for treebank in UNTUNED:
+        for title, one in measured(treebank):
+            scores = [score(one, metric) for metric in columns]
+            rate, minutes = one["test"]["words_per_second"]["mean"], one["training_seconds"]["mean"]
+            yield [short(treebank), title, *scores, f"{rate:.0f}", f"{minutes / 60:.1f}"]
+        for title, values in UNTUNED[treebank].items():
+            cells = ["" if value is None else f"{value:.1f}" for value in values]
+            yield [short(treebank), title, *cells, "", ""]
 
 
 @table("pipelines-cost", left=2)

@@ -37,15 +37,14 @@ def join_subtokens(docs: Iterable[Doc]) -> None:
         data: Any = doc.user_data
         last = (~joins).nonzero()[0]
         first = numpy.concatenate(([0], last[:-1] + 1))
-        spans = [doc[i : j + 1] for i, j in zip(first.tolist(), last.tolist(), strict=True)]
+        runs = numpy.stack((first, last), axis=1)[last > first].tolist()
+        spans = [doc[i : j + 1] for i, j in runs]
         with doc.retokenize() as retokenizer:
             for span in spans:
-                if len(span) > 1:
-                    place, whole = span[-1].idx, span[0].idx
-                    for name in OF_ARCS:
-                        if (key := ("._.", name, place, None)) in data:
-                            data["._.", name, whole, None] = data.pop(key)
-                    retokenizer.merge(span)
+                for name in OF_ARCS:
+                    if (key := ("._.", name, span[-1].idx, None)) in data:
+                        data["._.", name, span[0].idx, None] = data.pop(key)
+                retokenizer.merge(span)
         if sure is not None:
             data[KEY] = numpy.ascontiguousarray(sure[:, last]).tobytes()
             note_tokens(doc)

@@ -44,7 +44,7 @@ def split_words(reference: Doc, tokens: Doc) -> Doc:
     first = last - counts + 1
     fields: Any = reference.to_array([*CHANGED, *SAME])
     heads = numpy.arange(len(counts)) + fields[:, HEAD].astype("int64")
-    split = numpy.repeat(fields, counts, axis=0)
+    split: Any = numpy.repeat(fields, counts, axis=0)
     split[:, HEAD] = 1
     split[last, HEAD] = (last[heads] - last).astype("uint64")
     inner, later = numpy.ones((2, len(split)), dtype=bool)

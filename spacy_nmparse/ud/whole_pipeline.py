@@ -64,7 +64,9 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
         "@callbacks": "spacy_nmparse.fit_tokenizer.v1",
         "corpus": "${paths.train}",
     }
-    found["corpora"]["train"]["subtokens"] = True
+    train = found["corpora"]["train"]
+    if train["@readers"] == "spacy_nmparse.Corpus.v1":
+        train["subtokens"] = True
     # Sentences have other neighbours in each epoch, so that documents are not learned by heart.
     found["training"]["batcher"]["regroup"] = True
     weights = {"dep_las": 0.7, "morph_acc": 0.1, "pos_acc": 0.1, "lemma_acc": 0.1, "tag_acc": 0.0}

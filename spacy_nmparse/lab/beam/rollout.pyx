@@ -142,7 +142,7 @@ cdef class Comparison:
         while not self.held.stays(latent) and self.held.sees(n_words):
             self.held.step()
             latent = &self.held.live[0]
-            if self.held.n_live == 0:
+            if self.held.n_live == 0 or self.held.failed:
                 return
         ended = self.held.stays(latent)
         while (

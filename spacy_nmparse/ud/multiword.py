@@ -3,10 +3,10 @@
 spaCy's tokens are pieces of the text, and a word of Universal Dependencies need not be one. Where
 the tokenizer keeps a multiword token whole, its words come to ``token._.ud_words``; where it splits
 it, ``token._.ud_range`` says which tokens it is (see ``ud.extensions``). Known are the forms of
-the training data, and endings: a token whose tag is that of multiword tokens (their tags, joined)
-is split like those with the longest ending in common, unless most words with that ending and tag
-are split elsewhere. An ending begins where the token departs from its first word: Galician
-*facelo*, which stands for *facer* and *lo*, has *lo* in place of *r*.
+the training data, and what stands around a word there: a token whose tag is that of multiword
+tokens (their tags, joined) is split like those with the longest beginning and ending in common,
+unless most tokens with these and the tag are split elsewhere. An ending begins where the token
+departs from the word: Galician *facelo*, of *facer* and *lo*, has *lo* in place of *r*.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, v
 from spacy_nmparse.ud.lookup import Lookup
 
 FILE = "multiword.json"
-TABLES = ("forms", "endings", "ranges", "clitics")
-#: Of the tokens with an ending and the tag, how many must be split at it.
+TABLES = ("forms", "affixes", "ranges", "clitics")
+#: Of the tokens with a beginning, an ending and the tag, how many must be split there.
 LEAST_SHARE = 0.3
+#: Before what is left of a word's form, in place of the letters that the token has of it.
+STEM = "\0"
 #: Multiword tokens whose words are kept.
 MOST = 1 << 16
 
@@ -43,9 +45,9 @@ class MultiwordTokens(Pipe):
     """Tells the words of multiword tokens.
 
     Attributes:
-        tables: What was learned: the words of ``forms`` (with the tag, and without), of ``endings``
-            by tag; whether words that follow each other without a space are one token, by the words
-            (``ranges``) and by the last of them (``clitics``).
+        tables: What was learned: the words of ``forms`` (with the tag, and without), and of
+            ``affixes`` (beginning, ending and tag); whether words that follow each other without a
+            space are one token, by the words (``ranges``) and by the last of them (``clitics``).
     """
 
     def __init__(self, vocab: Vocab, name: str = "multiword_tokens") -> None:
@@ -53,7 +55,7 @@ class MultiwordTokens(Pipe):
         self.vocab = vocab
         self.name = name
         self.tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
-        self._longest: dict[str, int] | None = None
+        self._affixes: dict[str, list[tuple[str, str]]] | None = None
         self._forms, self._pairs = Lookup(), Lookup()
         self._made: dict[tuple[int, ...], tuple[UDWord, ...]] = {}
         register_extensions()
@@ -102,16 +104,16 @@ class MultiwordTokens(Pipe):
         tables = _tables(example.reference for example in get_examples())
         self._learn(tables)
         logger.info(
-            "%s: %d forms and %d endings of multiword tokens, %d pairs of words that are one",
+            "%s: %d forms and %d affixes of multiword tokens, %d pairs of words that are one",
             self.name,
             sum(map(bool, tables["forms"].values())),
-            len(tables["endings"]),
+            len(tables["affixes"]),
             len(tables["ranges"]),
         )
 
     def _learn(self, tables: dict[str, Any]) -> None:
         self.tables = {table: dict(tables[table]) for table in TABLES}
-        self._longest = None
+        self._affixes = None
         self._forms, self._pairs = Lookup(), Lookup()
         self._made = {}
 
@@ -157,24 +159,27 @@ class MultiwordTokens(Pipe):
 
     def _known(self, text: str, tag: str) -> Words:
         """The words that tokens of a form and tag stand for; none: such a token is one word."""
-        forms, endings = self.tables["forms"], self.tables["endings"]
+        forms, affixes = self.tables["forms"], self.tables["affixes"]
         known: Words | None = forms.get(f"{text} {tag}", forms.get(text))
         if known is not None:
             return known
-        for start in range(max(1, len(text) - self._longest_endings().get(tag, 0)), len(text)):
-            if found := endings.get(f"{text[start:]} {tag}"):
-                first, *others = found
-                return [[text[:start] + first[0], *first[1:]], *others]
+        for begins, ends in self._affixes_of(tag):
+            if len(begins) + len(ends) < len(text) and _has(text, begins, ends):
+                stem = text[len(begins) : len(text) - len(ends)]
+                return [
+                    [stem + form[1:] if form[:1] == STEM else form, *others]
+                    for form, *others in affixes[f"{begins} {ends} {tag}"]
+                ]
         return []
 
-    def _longest_endings(self) -> dict[str, int]:
-        """How long the endings of each tag are at most."""
-        if self._longest is None:
-            self._longest = {}
-            for key in self.tables["endings"]:
-                ending, _, tag = key.rpartition(" ")
-                self._longest[tag] = max(len(ending), self._longest.get(tag, 0))
-        return self._longest
+    def _affixes_of(self, tag: str) -> list[tuple[str, str]]:
+        """The beginnings and endings of a tag, the longest first."""
+        if self._affixes is None:
+            self._affixes = {}
+            for key in sorted(self.tables["affixes"], key=lambda key: (-len(key), key)):
+                begins, ends, of = key.split(" ")
+                self._affixes.setdefault(of, []).append((begins, ends))
+        return self._affixes.get(tag, [])
 
     def _is_range(self, one: str, other: str) -> bool:
         """Whether two tokens without a space between them are words of one multiword token."""
@@ -212,7 +217,7 @@ class MultiwordTokens(Pipe):
 def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
     """The tables of multiword tokens (TABLES) of documents."""
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    affixes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     tagged: defaultdict[str, list[str]] = defaultdict(list)  # multiword tokens by tag
     ranges: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     clitics: defaultdict[str, Counter[bool]] = defaultdict(Counter)
@@ -227,10 +232,9 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
             forms[f"{text} {tag}"][template] += 1
             if words:
                 tagged[tag].append(text)
-                stem = _shared(words[0].form.lower(), text)
-                if 0 < stem < len(text):
-                    split = json.dumps(_generalized(words, stem), ensure_ascii=False)
-                    endings[f"{text[stem:]} {tag}"][split] += 1
+                if found := _generalized(words, text):
+                    begins, ends, split = found
+                    affixes[f"{begins} {ends} {tag}"][json.dumps(split, ensure_ascii=False)] += 1
             span = value_of(token, "ud_range") if doc.user_data else None
             if span is not None:
                 inside = span[1]
@@ -247,20 +251,25 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
             # some are multiword tokens, or were with another tag
             if any(counts) or any(forms.get(key.rpartition(" ")[0], ()))
         },
-        "endings": {
+        "affixes": {
             key: json.loads(counts.most_common(1)[0][0])
-            for key, counts in endings.items()
-            if counts.total() >= LEAST_SHARE * _with_ending(key, tagged)
+            for key, counts in affixes.items()
+            if counts.total() >= LEAST_SHARE * _with_affixes(key, tagged)
         },
         "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
         "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
     }
 
 
-def _with_ending(key: str, tagged: dict[str, list[str]]) -> int:
-    """How many tokens of a tag have an ending, and letters before it."""
-    ending, _, tag = key.rpartition(" ")
-    return sum(text.endswith(ending) and text != ending for text in tagged[tag])
+def _with_affixes(key: str, tagged: dict[str, list[str]]) -> int:
+    """How many tokens of a tag have a beginning and an ending, and letters between them."""
+    begins, ends, tag = key.split(" ")
+    least = len(begins) + len(ends) + 1
+    return sum(len(text) >= least and _has(text, begins, ends) for text in tagged[tag])
+
+
+def _has(text: str, begins: str, ends: str) -> bool:
+    return text.startswith(begins) and text.endswith(ends)
 
 
 def _shared(one: str, other: str) -> int:
@@ -269,17 +278,21 @@ def _shared(one: str, other: str) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _generalized(words: Sequence[UDWord], stem: int) -> Words:
-    """The words of a token as those of others with the same ending: the word that stands for it
-    has nothing of its own but its tag, and the first one of its form what follows the stem."""
-    found = []
-    for i, word in enumerate(words):
-        if word.head < 0:
-            word = word._replace(lemma="", upos="", feats="", deprel="")
-        if i == 0:
-            word = word._replace(form=word.form[stem:], lemma="")
-        found.append(list(word))
-    return found
+def _generalized(words: Sequence[UDWord], text: str) -> tuple[str, str, Words] | None:
+    """What stands before and behind the word that stands for a token, and the words as those of
+    others that have these: that word has nothing of its own but its tag, and of its form what
+    follows the letters that the token has of it. None: it has none, or all."""
+    own = next((i for i, word in enumerate(words) if word.head < 0), 0)
+    begins = "".join(word.form for word in words[:own]).lower()
+    form = words[own].form.lower()
+    stem = _shared(form, text[len(begins) :]) if text.startswith(begins) else 0
+    ends = text[len(begins) + stem :]
+    if not stem or not (begins or ends) or " " in begins + ends:
+        return None
+    left = STEM + words[own].form[stem:]
+    split = [[*word] for word in words]
+    split[own] = [*words[own]._replace(form=left, lemma="", upos="", feats="", deprel="")]
+    return begins, ends, split
 
 
 def _fitted(known: Words, token: Token) -> Iterator[UDWord]:

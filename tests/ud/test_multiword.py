@@ -15,7 +15,7 @@ from spacy.training import Example
 
 from spacy_nmparse.ud import conllu_to_docs, doc_to_conllu
 from spacy_nmparse.ud.extensions import ud_words
-from spacy_nmparse.ud.multiword import MultiwordTokens, _fitted
+from spacy_nmparse.ud.multiword import STEM, MultiwordTokens, _fitted
 from tests.toy_treebank import sentence
 
 
@@ -112,6 +112,24 @@ def test_letters_that_change_where_words_meet() -> None:
         assert [first.form, other.form] == known and first.lemma == known[0].lower()
 
 
+def test_words_before_the_one_that_stands_for_the_token() -> None:
+    """Coptic *ϫⲉϩⲉⲛⲁⲕⲁⲑⲁⲣⲧⲟⲥ*; and words on both sides."""
+    rows = [
+        "1-3 {}{}{} _ _ _ _ _ _ _ _",
+        "1 {} x SCONJ C _ 2 mark _ _",
+        "2 {} x NOUN N _ 0 root _ _",
+    ]
+    conllu = sentence(*rows, "3 {} x PRON P _ 2 det _ _")
+    learned = multiword(conllu.format(*2 * ["wa", "kitab", "hu"]))
+    token = tagged(learned, "Wabaythu", "C_N_P", "bayt")[0]
+    assert [word[:2] for word in ud_words(token)] == [("Wa", "x"), ("bayt", "bayt"), ("hu", "x")]
+    assert ud_words(tagged(learned, "wahu", "C_N_P")[0]) == []
+    conllu = sentence("1-2 {}{} _ _ _ _ _ _ _ _", "1 {} x SCONJ C _ 2 mark _ _", rows[2])
+    learned = multiword(conllu.format(*2 * ["ϫⲉ", "ϩⲉⲛⲁ"]))
+    words = ud_words(tagged(learned, "ϫⲉⲁⲕⲁⲑⲁⲣⲧⲟⲥ", "C_N", "x")[0])
+    assert [word.form for word in words] == ["ϫⲉ", "ⲁⲕⲁⲑⲁⲣⲧⲟⲥ"]
+
+
 def test_tokens_that_are_split(nlp: Language) -> None:
     words, spaces = ["can", "n't", "do", "n't", "."], [False, True, False, False, False]
     doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces))
@@ -190,9 +208,12 @@ def _token_by_token(pipe: MultiwordTokens, doc: Doc) -> Doc:
             continue
         text, tag = token.lower_, token.tag_
         known = tables["forms"].get(f"{text} {tag}", tables["forms"].get(text))
-        for start in range(1, len(text)):
-            if known is None:
-                known = tables["endings"].get(f"{text[start:]} {tag}")
+        n = len(text)
+        cuts = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
+        for i, j in sorted(cuts, key=lambda cut: (cut[1] - cut[0], text[: cut[0]])):
+            found = tables["affixes"].get(f"{text[:i]} {text[j:]} {tag}")
+            if known is None and found:
+                known = [[one.replace(STEM, text[i:j]), *rest] for one, *rest in found]
         if known:
             token._.ud_words = [list(word) for word in _fitted(known, token)]
             token._.ud_form = token.text

@@ -46,7 +46,7 @@ from spacy_nmparse.pipe.learning import GreedyLearning
 from spacy_nmparse.pipe.roots import ROOT_LABEL, register_extension, write_root_labels
 from spacy_nmparse.pipe.settings import KnownAttributes, add_settings
 from spacy_nmparse.pipe.spec import SystemSpec
-from spacy_nmparse.pipe.subtokens import SUBTOK, join_subtokens
+from spacy_nmparse.pipe.subtokens import SPACED, SUBTOK, join_subtokens
 from spacy_nmparse.pipe.tags import TagSet
 from spacy_nmparse.pipe.words import Words, even_parts, lacks_token_vectors
 from spacy_nmparse.scorers import scorer as scoring
@@ -401,7 +401,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         """Write parses to their documents, and join the tokens that are pieces of a word."""
         docs = list(docs)
         self._write(docs, scores)
-        if SUBTOK in self._learned.labels.names:
+        if not {SUBTOK, SPACED}.isdisjoint(self._learned.labels.names):
             join_subtokens(docs)
 
     def _write(self, docs: list[Doc], scores: Parses) -> None:

@@ -14,25 +14,41 @@ from spacy_nmparse.pipe.doc_io import note_tokens
 from spacy_nmparse.pipe.known import NAME
 from spacy_nmparse.pipe.roots import EXTENSION
 
-#: The label of a piece that is not the last one of its word, as in spaCy.
-SUBTOK = "subtok"
+#: The labels of a piece that is not the last one of its word: before a letter, and before a space.
+SUBTOK, SPACED = "subtok", "subtok:spaced"
 #: Extensions that tell of an arc: those of a word are on its last piece.
 OF_ARCS = (EXTENSION, NAME)
 
 
+def joins_of(doc: Doc) -> numpy.ndarray:
+    """Which tokens of a document are joined to the next one, bool (tokens,)."""
+    labels, spaces = _labelled(doc)
+    joins = labels[0] & ~spaces | labels[1] & spaces
+    joins[-1:] = False
+    return joins
+
+
+def _labelled(doc: Doc) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Which tokens have which label, bool (2, tokens), and behind which is a space."""
+    fields: Any = doc.to_array(["DEP", "SPACY"])
+    labels = [doc.vocab.strings[label] for label in (SUBTOK, SPACED)]
+    return numpy.stack([fields[:, 0] == label for label in labels]), fields[:, 1] != 0
+
+
 def join_subtokens(docs: Iterable[Doc]) -> None:
-    """Make one token of each token that is labelled ``subtok``, those labelled so behind it, and
+    """Make one token of each token that is labelled as a piece, those labelled so behind it, and
     the next one. It has the annotation of the last of them. Where words are given none are joined,
-    and the label becomes ``dep``."""
+    and the label becomes ``dep``; so it does where a space is not as the label says."""
     for doc in docs:
-        joins: Any = doc.to_array("DEP") == doc.vocab.strings[SUBTOK]
+        labelled = _labelled(doc)[0].any(axis=0)
+        if not labelled.any():
+            continue
+        joins = joins_of(doc)
+        joins &= GIVEN not in doc.user_data
+        for i in (labelled & ~joins).nonzero()[0].tolist():
+            doc[i].dep_ = SPACE_LABEL
         if not joins.any():
             continue
-        stay = joins.copy()
-        stay[:-1] &= GIVEN in doc.user_data
-        for i in stay.nonzero()[0].tolist():
-            doc[i].dep_ = SPACE_LABEL
-        joins &= ~stay
         sure = confidences(doc)
         data: Any = doc.user_data
         last = (~joins).nonzero()[0]
@@ -44,7 +60,7 @@ def join_subtokens(docs: Iterable[Doc]) -> None:
                 for name in OF_ARCS:
                     if (key := ("._.", name, span[-1].idx, None)) in data:
                         data["._.", name, span[0].idx, None] = data.pop(key)
-                retokenizer.merge(span)
+                retokenizer.merge(span, attrs={"DEP": span[-1].dep})  # type: ignore[dict-item]
         if sure is not None:
             data[KEY] = numpy.ascontiguousarray(sure[:, last]).tobytes()
             note_tokens(doc)

@@ -22,7 +22,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_nmparse.pipe.roots import EXTENSION
-from spacy_nmparse.pipe.subtokens import SUBTOK
+from spacy_nmparse.pipe.subtokens import joins_of
 from spacy_nmparse.pipe.training_log import EPOCHS
 from spacy_nmparse.ud.extensions import (
     in_multiword_tokens,
@@ -105,7 +105,7 @@ class Source:
         self.doc = doc
         self.fields: Any = doc.to_array(list(FIELDS))
         self.texts = [doc.vocab.strings[orth] for orth in self.fields[:, ORTH].tolist()]
-        self.joins: Any = self.fields[:, DEP] == doc.vocab.strings[SUBTOK]
+        self.joins = joins_of(doc)
         inside = in_multiword_tokens(doc)
         for i in self.joins.nonzero()[0].tolist():
             inside |= {i, i + 1}

@@ -1,9 +1,9 @@
 """Words that the tokenizer splits, in training data: pieces that arcs ``subtok`` join, as in spaCy.
 
 A word with spaces in it (Vietnamese *công nghệ*), or with a sign that elsewhere is a word, comes as
-several tokens. Each but the last hangs on the next one by ``subtok``; the last has the word's head
-and what hangs on the word. The parser learns such arcs, and makes one token of what it has joined
-(``pipe.subtokens``).
+several tokens. Each but the last hangs on the next one by ``subtok``, before a space by
+``subtok:spaced``; the last has the word's head and what hangs on the word. The parser learns such
+arcs, and makes one token of what it has joined (``pipe.subtokens``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 from spacy.tokens import Doc
 
-from spacy_nmparse.pipe.subtokens import OF_ARCS, SUBTOK
+from spacy_nmparse.pipe.subtokens import OF_ARCS, SPACED, SUBTOK
 from spacy_nmparse.ud.extensions import in_multiword_tokens
 
 #: What changes in pieces, and what each has of its word.
@@ -49,12 +49,14 @@ def split_words(reference: Doc, tokens: Doc) -> Doc:
     split[last, HEAD] = (last[heads] - last).astype("uint64")
     inner, later = numpy.ones((2, len(split)), dtype=bool)
     inner[last] = later[first] = False
-    split[inner, DEP] = reference.vocab.strings.add(SUBTOK)
+    spaces = numpy.array([space for one in pieces for _, space in one])
+    labels: Any = [reference.vocab.strings.add(label) for label in (SUBTOK, SPACED)]
+    split[inner, DEP] = numpy.array(labels, dtype="uint64")[spaces[inner].astype(int)]
     split[inner | later, LEMMA] = 0
     split[later, SENT_START] = NO_START
     split[later & (split[:, ENT_IOB] == BEGINS), ENT_IOB] = INSIDE
     words = [text for one in pieces for text, _ in one]
-    copy = Doc(reference.vocab, words, [space for one in pieces for _, space in one])
+    copy = Doc(reference.vocab, words, spaces.tolist())
     copy.from_array([*CHANGED, *SAME], split)
     copy.cats = dict(reference.cats)
     data: Any = copy.user_data

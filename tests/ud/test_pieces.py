@@ -16,7 +16,7 @@ from spacy_nmparse.pipe.confidence import KEY, confidences
 from spacy_nmparse.pipe.confidence import register_extensions as register_confidences
 from spacy_nmparse.pipe.doc_io import note_tokens
 from spacy_nmparse.pipe.roots import EXTENSION
-from spacy_nmparse.pipe.subtokens import SUBTOK, join_subtokens
+from spacy_nmparse.pipe.subtokens import SPACED, SUBTOK, join_subtokens, joins_of
 from spacy_nmparse.ud import doc_to_conllu
 from spacy_nmparse.ud.extensions import register_extensions
 from spacy_nmparse.ud.nonce import Exchange
@@ -81,7 +81,7 @@ def test_pieces_and_words() -> None:
         sure = numpy.arange(2 * len(split), dtype="<f4").reshape(2, -1)
         split.user_data[KEY] = sure.tobytes()
         note_tokens(split)
-        last = [i for i, token in enumerate(split) if token.dep_ != SUBTOK]
+        last = [i for i, token in enumerate(split) if token.dep_ not in (SUBTOK, SPACED)]
         lemmas = {token.idx: token.lemma_ for token in split if token.lemma_}
         join_subtokens([split])
         assert [told(token) for token in split] == before
@@ -103,10 +103,31 @@ def test_what_stays() -> None:
     join_subtokens([empty])
 
 
-def test_a_last_piece_without_a_next_token() -> None:
-    doc = Doc(NLP.vocab, words=["a", "b"], heads=[0, 0], deps=["ROOT", SUBTOK])
+def test_labels_that_do_not_fit() -> None:
+    """Of the last token, of one before a space, or before a letter."""
+    deps = ["ROOT", SUBTOK, SPACED, SUBTOK, SUBTOK]
+    spaces = [True, True, False, False, True]
+    doc = Doc(NLP.vocab, words=[*"abcde"], spaces=spaces, heads=[0, 0, 0, 0, 0], deps=deps)
     join_subtokens([doc])
-    assert [token.dep_ for token in doc] == ["ROOT", "dep"]
+    assert [token.text for token in doc] == ["a", "b", "c", "de"]
+    assert [token.dep_ for token in doc] == ["ROOT", "dep", "dep", "dep"]
+
+
+def test_whatever_the_parser_says() -> None:
+    """Of any labels and heads a tree comes, of the same text."""
+    rng, joined = random.Random(1), 0
+    for _ in range(2000):
+        n = rng.randint(1, 7)
+        spaces = [rng.random() < 0.5 for _ in range(n)]
+        deps = [rng.choice(["a", SUBTOK, SPACED]) for _ in range(n)]
+        doc = Doc(NLP.vocab, [*"abcdefg"[:n]], spaces, heads=random_heads(n, rng), deps=deps)
+        text = doc.text
+        join_subtokens([doc])
+        joined += n - len(doc)
+        assert doc.text == text and not {SUBTOK, SPACED} & {token.dep_ for token in doc}
+        assert all(len([*token.ancestors]) < len(doc) for token in doc)
+        assert sum(len(sentence) for sentence in doc.sents) == len(doc)
+    assert joined > 1000
 
 
 def gold() -> Doc:
@@ -125,7 +146,7 @@ def test_a_parser_joins_what_it_has_learned(tmp_path: Path) -> None:
     assert [token.text for token in example.reference[:2]] == ["công", "nghệ"]
     assert len(example.predicted) == len(example.reference) == 7
     train(nlp, [example], steps=60)
-    assert SUBTOK in parser_of(nlp).labels
+    assert {SUBTOK, SPACED} < {*parser_of(nlp).labels}
     parser_of(nlp).confidence = True
     doc = nlp(gold().text)
     assert [told(token)[:4] for token in doc] == [told(token)[:4] for token in gold()]
@@ -134,7 +155,7 @@ def test_a_parser_joins_what_it_has_learned(tmp_path: Path) -> None:
     given = nlp(same_tokens(example.reference))
     assert [token.dep_ for token in given] == ["dep", "a", "ROOT", "dep", "dep", "b", "c"]
     ((best, *_),) = parser_of(nlp).n_best([nlp.make_doc(gold().text)], 2)
-    assert len(best.heads) == 7 and best.labels[0] == SUBTOK
+    assert len(best.heads) == 7 and best.labels[0] == SPACED
     (dev,) = Corpus(path)(nlp)
     assert dev.reference.text == doc.text and len(dev.reference) == len(doc)
     assert nlp.evaluate([dev])["dep_las"] == 1.0
@@ -147,4 +168,4 @@ def test_pieces_are_not_exchanged() -> None:
     assert not exchange.words
     assert {phrase.head for phrases in exchange.phrases.values() for phrase in phrases} == {1, 5}
     example = Example(NLP.make_doc(split.text), exchange(split))
-    assert [token.text for token in example.reference if token.dep_ == SUBTOK]
+    assert joins_of(example.reference).sum() == 3

@@ -10,6 +10,7 @@ data is applied, or else the first one. Rare trees are not learned, and teach no
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -126,6 +127,11 @@ class UDLemmatizer(EditTreeLemmatizer):
             for form, by_pos in known.items()
         }
         self.cfg["case"] = {key: case.most_common(1)[0][0] for key, case in cases.items()}
+        if not pairs:
+            warnings.warn(
+                f"The training data of '{self.name}' have no lemmas: it writes none.", stacklevel=2
+            )
+            self.cfg["labels"] = [self.trees.add("a", "a")]  # a model needs one
 
     def _counted(self, examples: Iterable[Example]) -> Counter[tuple[str, str, str, str]]:
         """How often words have a text, a lemma, a part of speech, and a case."""
@@ -230,6 +236,8 @@ class UDLemmatizer(EditTreeLemmatizer):
         """The lemma of each token in the dictionary, uint64 (tokens,); 0: the token has its own;
         UNKNOWN: it is not there."""
         strings, known = doc.vocab.strings, self.cfg["known"]
+        if not known:  # the training data had no lemmas
+            return numpy.zeros(len(doc), dtype="uint64")
         if self._of[0] is not known or self._of[1] is not strings:
             lemmas = {lemma for by_pos in known.values() for lemma in by_pos.values()}
             for lemma in lemmas:

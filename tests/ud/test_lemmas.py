@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -119,6 +120,19 @@ def test_learning_and_saving(nlp: Language, tmp_path: Path) -> None:
     scores = [numpy.zeros((3, len(pipe.labels)), dtype="float32")]
     loss, _ = others[0].get_loss([gold(loaded, "PROPN")], scores)
     assert loss > 0, "a loaded one learns on"
+
+
+def test_data_without_lemmas() -> None:
+    nlp = spacy.blank("xx")
+    pipe = nlp.add_pipe("ud_lemmatizer")
+    doc = Doc(nlp.vocab, words=["dogs", "bark"], pos=["NOUN", "VERB"])
+    example = Example(Doc(nlp.vocab, words=["dogs", "bark"]), doc)
+    with pytest.warns(UserWarning, match="'ud_lemmatizer' have no lemmas: it writes none"):
+        nlp.initialize(lambda: [example])
+    nlp.update([example])
+    other: Any = spacy.blank("xx").add_pipe("ud_lemmatizer").from_bytes(pipe.to_bytes())
+    for one in (pipe, other):
+        assert [token.lemma_ for token in one(doc.copy())] == ["", ""]
 
 
 def test_label_data_are_all_that_was_learned(nlp: Language) -> None:

@@ -92,9 +92,11 @@ class Corpus:
                     yield from self._augmented(nlp, part)
 
     def _augmented(self, nlp: Language, reference: Doc) -> Iterator[Example]:
-        for example in self.augmenter(nlp, self.example(nlp, reference)):
+        given = self.example(nlp, reference)
+        for example in self.augmenter(nlp, given):
             # What augmenters make of an example has no extensions.
-            if example.reference is not reference and not copy_words(reference, example.reference):
+            made = example.reference
+            if made is not given.reference and not copy_words(given.reference, made):
                 warnings.warn(
                     f"The augmenter of the corpus {[*map(str, self.paths)]} makes documents with "
                     f"other tokens: the words of multiword tokens, and labels of roots other than "

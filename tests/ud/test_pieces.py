@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,7 +143,9 @@ def test_a_parser_joins_what_it_has_learned(tmp_path: Path) -> None:
     path = tmp_path / "train.spacy"
     DocBin(["ORTH", "SPACY", "HEAD", "DEP", "POS"], docs=[gold()]).to_disk(path)
     nlp = make_nlp(projectivize=False)
-    (example,) = Corpus(path, subtokens=True)(nlp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (example,) = Corpus(path, subtokens=True)(nlp)
     assert [token.text for token in example.reference[:2]] == ["công", "nghệ"]
     assert len(example.predicted) == len(example.reference) == 7
     train(nlp, [example], steps=60)

@@ -33,8 +33,8 @@ FILE = "multiword.json"
 TABLES = ("forms", "affixes", "ranges", "clitics")
 #: Of the tokens with a beginning, an ending and the tag, how many must be split there.
 LEAST_SHARE = 0.3
-#: Before what is left of a word's form, in place of the letters that the token has of it.
-STEM = "\0"
+#: What stands for the letters that a token has of the word that stands for it.
+STEM = "…"
 #: Multiword tokens whose words are kept.
 MOST = 1 << 16
 
@@ -168,7 +168,7 @@ class MultiwordTokens(Pipe):
                 stem = text[len(begins) : len(text) - len(ends)]
                 return [
                     [stem + form[1:] if form[:1] == STEM else form, *others]
-                    for form, *others in affixes[f"{begins} {ends} {tag}"]
+                    for form, *others in affixes[f"{begins}{STEM}{ends} {tag}"]
                 ]
         return []
 
@@ -177,7 +177,7 @@ class MultiwordTokens(Pipe):
         if self._affixes is None:
             self._affixes = {}
             for key in sorted(self.tables["affixes"], key=lambda key: (-len(key), key)):
-                begins, ends, of = key.split(" ")
+                begins, ends, of = _affixes(key)
                 self._affixes.setdefault(of, []).append((begins, ends))
         return self._affixes.get(tag, [])
 
@@ -234,7 +234,9 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
                 tagged[tag].append(text)
                 if found := _generalized(words, text):
                     begins, ends, split = found
-                    affixes[f"{begins} {ends} {tag}"][json.dumps(split, ensure_ascii=False)] += 1
+                    affixes[f"{begins}{STEM}{ends} {tag}"][
+                        json.dumps(split, ensure_ascii=False)
+                    ] += 1
             span = value_of(token, "ud_range") if doc.user_data else None
             if span is not None:
                 inside = span[1]
@@ -263,9 +265,16 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
 
 def _with_affixes(key: str, tagged: dict[str, list[str]]) -> int:
     """How many tokens of a tag have a beginning and an ending, and letters between them."""
-    begins, ends, tag = key.split(" ")
+    begins, ends, tag = _affixes(key)
     least = len(begins) + len(ends) + 1
     return sum(len(text) >= least and _has(text, begins, ends) for text in tagged[tag])
+
+
+def _affixes(key: str) -> tuple[str, str, str]:
+    """Beginning, ending and tag of a key of the table ``affixes``."""
+    affixes, _, tag = key.rpartition(" ")
+    begins, _, ends = affixes.partition(STEM)
+    return begins, ends, tag
 
 
 def _has(text: str, begins: str, ends: str) -> bool:
@@ -287,7 +296,7 @@ def _generalized(words: Sequence[UDWord], text: str) -> tuple[str, str, Words] |
     form = words[own].form.lower()
     stem = _shared(form, text[len(begins) :]) if text.startswith(begins) else 0
     ends = text[len(begins) + stem :]
-    if not stem or not (begins or ends) or " " in begins + ends:
+    if not stem or not (begins or ends) or any(STEM in word.form for word in words):
         return None
     left = STEM + words[own].form[stem:]
     split = [[*word] for word in words]

@@ -8,10 +8,11 @@ arcs, and makes one token of what it has joined (``pipe.subtokens``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_nmparse.pipe.subtokens import OF_ARCS, SPACED, SUBTOK
@@ -22,7 +23,21 @@ CHANGED = ("HEAD", "SENT_START", "DEP", "LEMMA", "ENT_IOB")
 SAME = ("POS", "TAG", "MORPH", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
 HEAD, SENT_START, DEP, LEMMA, ENT_IOB = range(len(CHANGED))
 INSIDE, BEGINS = 1, 3  # of ENT_IOB
+#: Of words, how many must be split for the parser to learn of it.
+LEAST_SHARE = 0.001
 NO_START = numpy.uint64(2**64 - 1)
+
+
+def are_many(references: Iterable[Doc], nlp: Language) -> bool:
+    """Whether gold documents have so many words that the tokenizer splits that a parser can learn
+    to join them: one in a thousand."""
+    words = split = 0
+    for reference in references:
+        if not reference.has_unknown_spaces:
+            words += len(reference)
+            pieces = _pieces(reference, nlp.make_doc(reference.text))
+            split += sum(len(one) > 1 for one in pieces)
+    return split >= LEAST_SHARE * words > 0
 
 
 def split_words(reference: Doc, tokens: Doc) -> Doc:

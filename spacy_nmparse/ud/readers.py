@@ -22,7 +22,7 @@ from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
 from spacy_nmparse.ud.folders import files_in
-from spacy_nmparse.ud.pieces import split_words
+from spacy_nmparse.ud.pieces import are_many, split_words
 from spacy_nmparse.ud.treebank import group_docs, sentence_docs, split_by, split_of
 
 SUFFIXES = (".spacy", ".conllu", ".conllup")
@@ -53,7 +53,8 @@ class Corpus:
                 number of tokens.
             n_sents: Sentences of a document of CoNLL-U.
             subtokens: Whether a word that the tokenizer splits is several tokens, joined by arcs
-                ``subtok`` (see ``ud.pieces``): for training, not for evaluation.
+                ``subtok`` (see ``ud.pieces``), if one in a thousand is such: for training, not for
+                evaluation.
 
         Raises:
             ValueError: If there is no path.
@@ -69,6 +70,7 @@ class Corpus:
         self.augmenter = augmenter or dont_augment
         self.n_sents = n_sents
         self.subtokens = subtokens
+        self._splits: bool | None = None if subtokens else False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Read the examples.
@@ -85,6 +87,8 @@ class Corpus:
             FileNotFoundError: If there is no data.
             ValueError: If a file is damaged, or a folder has several splits of a treebank.
         """
+        if self._splits is None:
+            self._splits = not self.gold_preproc and are_many(self.docs(nlp), nlp)
         for doc in self.docs(nlp):
             whole = not self.max_length or len(doc) < self.max_length
             for part in split_doc(doc) if self.gold_preproc or not whole else [doc]:
@@ -109,7 +113,7 @@ class Corpus:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""
         if not (self.gold_preproc or reference.has_unknown_spaces):
             tokens = nlp.make_doc(reference.text)
-            return Example(tokens, split_words(reference, tokens) if self.subtokens else reference)
+            return Example(tokens, split_words(reference, tokens) if self._splits else reference)
         return Example(same_tokens(reference, nlp.vocab), reference)
 
     def docs(self, nlp: Language) -> Iterator[Doc]:

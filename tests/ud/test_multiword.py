@@ -211,7 +211,7 @@ def _token_by_token(pipe: MultiwordTokens, doc: Doc) -> Doc:
         n = len(text)
         cuts = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
         for i, j in sorted(cuts, key=lambda cut: (cut[1] - cut[0], text[: cut[0]])):
-            found = tables["affixes"].get(f"{text[:i]} {text[j:]} {tag}")
+            found = tables["affixes"].get(f"{text[:i]}{STEM}{text[j:]} {tag}")
             if known is None and found:
                 known = [[one.replace(STEM, text[i:j]), *rest] for one, *rest in found]
         if known:

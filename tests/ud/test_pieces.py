@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
+import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Token
 from spacy.training import Example
@@ -136,6 +137,19 @@ def gold() -> Doc:
     spaces, heads = [True, True, False, False], [1, 1, 1, 1]
     deps, pos = ["a", "ROOT", "b", "c"], ["NOUN", "VERB", "NOUN", "PUNCT"]
     return Doc(NLP.vocab, words, spaces, heads=heads, deps=deps, pos=pos)
+
+
+@pytest.mark.parametrize("count", [1, 0])
+def test_few_words_are_not_split(tmp_path: Path, count: int) -> None:
+    """Of a thousand words one must be such."""
+    words = [["a.b."], ["lake"] * 998 + [*"xy"[count:]]]
+    docs = [
+        Doc(NLP.vocab, one, [True] * len(one), heads=[0] * len(one), deps=["x"] * len(one))
+        for one in words
+    ]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    examples = [*Corpus(tmp_path / "train.spacy", subtokens=True)(NLP)]
+    assert len(examples[0].reference) == 1 + count
 
 
 def test_a_parser_joins_what_it_has_learned(tmp_path: Path) -> None:

@@ -200,16 +200,6 @@ def _bn15_choice() -> Rows:
         yield [search, *(f"`{oracle}`" for oracle in pair), *cells]
 
 
-@table("bn15-latent", left=2)
-def _bn15_latent() -> Rows:
-    yield ["oracle", "split", *map(short, BN15_TREEBANKS)]
-    for oracle, split in itertools.product(CHOOSING, ("dev", "test")):
-        beam = f"linear_swap_{oracle}_beam"
-        names = f"{beam}_latent", beam
-        cells = [against(treebank, *names, split=split) for treebank in BN15_TREEBANKS]
-        yield [f"`{oracle}`", split, *cells]
-
-
 @table("bn15-seconds")
 def _bn15_seconds() -> Rows:
     yield ["search", *(f"`{oracle}`" for oracle in (*STATIC[1:], *CHOOSING))]

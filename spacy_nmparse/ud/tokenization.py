@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ KINDS: dict[str, tuple[str, Callable[..., Any]]] = {
     "suffixes": ("suffix_search", compile_suffix_regex),
     "infixes": ("infix_finditer", compile_infix_regex),
 }
-APOSTROPHES, LETTER = "'’", "[^\\W\\d_]"
+APOSTROPHES, LETTER, ALNUM = "'’", "[^\\W\\d_]", "[^\\W_]"
 #: Strings, counted once, that must come out better than before, for a rule to be kept.
 LEAST_GAIN = 3
 #: New prefixes that are kept even if the training data never show them, unless these speak against
@@ -242,32 +243,47 @@ def _add(rules: _Rules) -> dict[str, list[str]]:
             added["prefixes"].append(rule)
     for kind, new in added.items():
         counts = _candidates(kind, rules.differing())
-        for rule, _ in counts.most_common(TRIED):
-            if rules.improves(kind, [rule, *rules.rules[kind]], rule):
-                new.append(rule)
+        for (rule, sign), _ in counts.most_common(TRIED):
+            own = rules.rules[kind]
+            # Other rules would split off the sign.
+            rivals = [other for other in own if sign and re.search(other, f"a{sign}a")]
+            for gone in ([], rivals) if rivals else ([],):
+                kept = [other for other in own if other not in gone]
+                if rules.improves(kind, [rule, *kept], "|".join([rule, *gone])):
+                    new.append(rule)
+                    break
     return added
 
 
-def _candidates(kind: str, differing: Iterable[tuple[str, Split, Split, int]]) -> Counter[str]:
-    """Rules that would split strings as the data does, and in how many strings."""
-    counts: Counter[str] = Counter()
+def _candidates(
+    kind: str, differing: Iterable[tuple[str, Split, Split, int]]
+) -> Counter[tuple[str, str]]:
+    """Rules that would split strings as the data does, with the sign that stays with a word there,
+    if one does; and in how many strings."""
+    counts: Counter[tuple[str, str]] = Counter()
     for _, gold, found, _ in differing:
         first, last = re.escape(gold[0]), re.escape(gold[-1])
         if len(gold) < 2:
             continue
         if kind == "prefixes" and gold[0] != found[0] and _are_signs(gold[0]):
-            counts[first] += 1
+            counts[first, ""] += 1
         elif kind == "suffixes" and gold[-1] != found[-1]:
             if _are_signs(gold[-1]):
-                counts[last] += 1
+                counts[last, ""] += 1
             elif gold[-1][0] in APOSTROPHES:
-                counts[f"(?<={LETTER}){last}"] += 1
+                counts[f"(?<={LETTER}){last}", ""] += 1
         elif kind == "infixes":
             for piece in filter(_are_signs, gold[1:-1]):
                 sign = re.escape(piece)
-                counts[sign] += 1
-                counts[f"(?<={LETTER}){sign}(?={LETTER})"] += 1
-                counts[f"(?<=\\d){sign}(?=\\d)"] += 1
+                counts[sign, ""] += 1
+                counts[f"(?<={LETTER}){sign}(?={LETTER})", ""] += 1
+                counts[f"(?<=\\d){sign}(?=\\d)", ""] += 1
+            for one, other in pairwise(gold):  # il-|baħar, a|-t|-il
+                before, after = one[-1], other[0]
+                if one[-2:-1].isalpha() and not before.isalnum() and after.isalnum():
+                    counts[f"(?<={LETTER}{re.escape(before)})(?={ALNUM})", before] += 1
+                elif before.isalpha() and not after.isalnum() and other[1:2].isalpha():
+                    counts[f"(?<={LETTER})(?={re.escape(after)}{LETTER})", after] += 1
     return counts
 
 
@@ -276,8 +292,7 @@ def _are_signs(text: str) -> bool:
 
 
 def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
-    """Special cases for strings that the data mostly splits otherwise. What is there once, and is
-    split too often, is left to the parser to join (``ud.pieces``): new strings of its kind are."""
+    """Special cases for strings that the data mostly splits otherwise."""
     wanted: dict[str, Counter[Split]] = {}
     for text, splits in chunks.counts.items():
         found = tuple(token.text for token in tokenizer(text))
@@ -290,9 +305,7 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
         splits = counts + chunks.counts.get(text, Counter())
         split, count = splits.most_common(1)[0]
         found = tuple(token.text for token in tokenizer(text))
-        if 2 * count <= splits.total() or found == split:
-            continue
-        if count > 1 or not _ends(split) <= _ends(found):
+        if 2 * count > splits.total() and found != split:
             tokenizer.add_special_case(text, [{"ORTH": piece} for piece in split])
             added += 1
     return added
@@ -300,7 +313,7 @@ def _add_special_cases(tokenizer: Tokenizer, chunks: Chunks) -> int:
 
 def parts(gold: Split, found: Split) -> Iterator[Split]:
     """The strings between common boundaries of two splits, as the first splits them."""
-    ends = _ends(gold) & _ends(found)
+    ends = {end for _, end in places(gold)} & {end for _, end in places(found)}
     part: list[str] = []
     place = 0
     for piece in gold:
@@ -309,10 +322,6 @@ def parts(gold: Split, found: Split) -> Iterator[Split]:
         if place in ends:
             yield tuple(part)
             part = []
-
-
-def _ends(split: Split) -> set[int]:
-    return {end for _, end in places(split)}
 
 
 def places(split: Iterable[str]) -> set[tuple[int, int]]:

@@ -70,6 +70,22 @@ def test_rules_of_each_kind() -> None:
     assert split(nlp, "Izmir'ta") == ["Izmir", "'ta"]
 
 
+def test_a_sign_that_stays_with_its_word() -> None:
+    """Maltese *il-ktieb*, also before digits; French *a-t-il*."""
+    nlp = spacy.blank("xx")
+    words = ("baħar", "kelb", "palk", "1998")
+    learned = fitted(nlp, docs(*(f"il-~{word} x" for word in words), *(f"a-~{w}" for w in words)))
+    assert learned.after == 1 and split(nlp, "fil-ktieb tal-2004") == [
+        "fil-",
+        "ktieb",
+        "tal-",
+        "2004",
+    ]
+    nlp = spacy.blank("xx")
+    assert fitted(nlp, docs(*(f"{word}~-t~-il x" for word in ("a", "va", "ira", "dit")))).after == 1
+    assert split(nlp, "sera-t-elle") == ["sera", "-t", "-elle"]
+
+
 def test_what_teaches_nothing() -> None:
     """What is rare, ambiguous or fits (also -x of direct speech), spaces, other tokenizers."""
     nlp = spacy.blank("en")

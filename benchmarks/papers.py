@@ -258,9 +258,6 @@ def pairs() -> Iterator[Pair]:
         for both, ending in (("both", "static"), ("both_combined", "explore0.9")):
             names = f"linear_{both}_{ending}", f"linear_monotonic_{ending}"
             yield Pair(*names, split, "uas_all")
-    for oracle, split in itertools.product(CHOOSING, SPLITS):
-        beam = f"linear_swap_{oracle}_beam"
-        yield Pair(f"{beam}_latent", beam, split, "las_all")
     for ending in ("", "_beam"):
         eager = f"linear_swap_eager{ending}"
         for oracle in (*STATIC[1:], *CHOOSING):

@@ -47,10 +47,6 @@ PUBLISHED = {
 }
 #: The same of treebanks on which nothing was chosen, without MLAS and BLEX; None: not published.
 UNTUNED: dict[str, dict[str, tuple[float | None, ...]]] = {
-    "UD_Afrikaans-AfriBooms": {
-        UDPIPE: (99.6, 98.2, 95.0, 94.6, 96.5, 81.6, 77.6),
-        STANZA: (100.0, 99.7, 98.6, 98.4, 98.3, 89.5, 86.1),
-    },
     "UD_Coptic-Scriptorium": {
         UDPIPE: (70.7, 27.7, 67.1, 50.2, 68.7, 43.8, 41.8),
         STANZA: (88.6, 34.1, 85.8, 86.4, 86.0, 66.4, 64.4),
@@ -62,18 +58,6 @@ UNTUNED: dict[str, dict[str, tuple[float | None, ...]]] = {
     "UD_French-Sequoia": {
         UDPIPE: (99.1, 87.5, 96.1, 95.0, 96.9, 84.8, 82.1),
         STANZA: (99.6, 87.5, 98.8, 97.9, 98.5, 93.2, 91.6),
-    },
-    "UD_Galician-TreeGal": {
-        UDPIPE: (98.7, 88.0, 91.1, 89.5, 92.5, 72.1, 66.6),
-        STANZA: (98.5, 88.0, 93.9, 93.1, 94.5, 77.3, 71.9),
-    },
-    "UD_Greek-GDT": {
-        UDPIPE: (99.9, 90.2, 95.7, 90.3, 94.6, 86.5, 83.0),
-        STANZA: (99.9, 93.7, 97.7, 94.7, 96.0, 91.2, 88.9),
-    },
-    "UD_Italian-ParTUT": {
-        UDPIPE: (99.7, 100.0, 97.0, 96.3, 96.5, 87.5, 84.3),
-        STANZA: (99.8, 100.0, 98.4, 98.0, 97.7, 93.5, 91.5),
     },
     "UD_Maltese-MUDT": {
         UDPIPE: (99.8, 86.3, 93.8, None, None, 77.7, 71.8),

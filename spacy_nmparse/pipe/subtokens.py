@@ -14,7 +14,7 @@ from spacy_nmparse.pipe.doc_io import note_tokens
 from spacy_nmparse.pipe.known import NAME
 from spacy_nmparse.pipe.roots import EXTENSION
 
-#: The labels of a piece that is not the last one of its word: before a letter, and before a space.
+#: The labels of a piece that is not the last one of its word: without a space behind it, with one.
 SUBTOK, SPACED = "subtok", "subtok:spaced"
 #: Extensions that tell of an arc: those of a word are on its last piece.
 OF_ARCS = (EXTENSION, NAME)

@@ -7,6 +7,10 @@ letter and its last three; this one by several beginnings and ends.
 In training some words hide their norm, so that their affixes are learned too. What training has not
 seen hides always (``layers.seen_words``), so long affixes do no harm.
 
+The shape of a punctuation mark has in it which sides have a space (``layers.word_types``): it tells
+an opening quote from a closing one. In training some documents hide this, for prediction does where
+spaces are not known (``Doc(vocab, words)``).
+
 Equal words have equal vectors, so each is computed once a batch; in prediction, large batches keep
 them for the next one (``layers.known_words``). Pretrained vectors of words can be added
 (``include_static_vectors``).
@@ -27,6 +31,7 @@ from spacy.tokens import Doc
 from thinc.api import Dropout, Maxout, Model, chain
 from thinc.types import Floats2d, Ragged
 
+from spacy_nmparse.layers import treebanks
 from spacy_nmparse.layers.affixes import affix_numbers
 from spacy_nmparse.layers.digest import digest
 from spacy_nmparse.layers.hash_tables import HashTables
@@ -62,7 +67,8 @@ def AffixEmbed(
         prefixes, suffixes: lengths of the beginnings and of the ends, in letters.
         rows, affix_rows: of the norms' table, and of each of the other tables.
         maxout_pieces: of the layer that mixes them.
-        word_dropout: share of a batch's different words that hide their norm in training.
+        word_dropout: share of a batch's different words that hide their norm in training, and of
+            its documents that hide the spaces beside punctuation marks.
         dropout_factor: training drops columns of the tables at this multiple of its rate, at most
             at 0.9.
         include_static_vectors: whether the vectors of the vocabulary are used as well, projected
@@ -82,6 +88,7 @@ def AffixEmbed(
         raise ValueError(f"AffixEmbed: word_dropout {word_dropout} must be at least 0, below 1.")
     check_lengths("prefixes", prefixes)
     check_lengths("suffixes", suffixes)
+    treebanks.register_extension()
     n_affixes = len(prefixes) + len(suffixes)
     words: Model = HashTables(embed_width, [rows] + [affix_rows] * (1 + n_affixes), dropout_factor)
     if include_static_vectors:
@@ -93,10 +100,12 @@ def AffixEmbed(
         init=init,
         layers=[chain(words, mix), Dropout(0.0)],
         dims={"nO": width},
+        params={treebanks.NAME: None},
         attrs={
             "prefixes": list(prefixes),
             "suffixes": list(suffixes),
             "word_dropout": word_dropout,
+            treebanks.NAME: [],
             **nothing_seen(),
             "known_words": KnownWords(),
         },
@@ -135,6 +144,7 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
         )
     for layer in model.layers:
         layer.initialize()
+    treebanks.init(model)
 
 
 def static_vectors(model: Model) -> Model | None:
@@ -153,7 +163,13 @@ def forward(
         return [model.ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda d_result: []
     prefixes, suffixes = model.attrs["prefixes"], model.attrs["suffixes"]
     static = static_vectors(model) is not None
-    types = Types.of(docs, by_text=static)
+    spaced = [not doc.has_unknown_spaces for doc in docs]
+    if is_train:
+        kept = numpy.random.random(len(docs)) >= model.attrs["word_dropout"]
+        spaced = (kept & spaced).tolist()
+    types = Types.of(docs, spaced, by_text=static)
+    of_treebanks = treebanks.rows_of(model, docs, is_train)
+    with_others = max(of_treebanks) >= 0
     place: Any = types.place
     place = model.ops.asarray(place)
     ends = numpy.cumsum(lengths).tolist()
@@ -173,7 +189,10 @@ def forward(
         number = digest([*all_parameters(model.layers[0]), *arrays])
         table, rows = known.vectors(types.keys, number, compute)
         found = table[rows]
-        return Repeated(parts(found[place]), types.keys, found, place, number), not_trained
+        known_parts = parts(found[place])
+        if with_others:
+            return treebanks.add(model, known_parts, of_treebanks), not_trained
+        return Repeated(known_parts, types.keys, found, place, number), not_trained
     numbers = types.numbers(prefixes, suffixes)
     given: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
@@ -189,12 +208,16 @@ def forward(
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
 
     def backprop(d_result: list[Any]) -> list[Doc]:
+        if with_others:
+            treebanks.backprop(model, d_result, of_treebanks)
         d_vectors = model.ops.alloc2f(*vectors.shape)
         d_words = backprop_dropped(model.ops.xp.concatenate(d_result))
         model.ops.scatter_add(d_vectors, place, d_words)
         backprop_vectors(d_vectors)
         return []
 
+    if with_others:
+        return treebanks.add(model, parts(dropped), of_treebanks), backprop
     if not is_train:
         return Repeated(parts(dropped), types.keys, vectors, place, None), backprop
     return parts(dropped), backprop
@@ -291,14 +314,15 @@ class Types:
     strings: list[StringStore]
 
     @classmethod
-    def of(cls, docs: Sequence[Doc], by_text: bool = False) -> "Types":
+    def of(cls, docs: Sequence[Doc], spaced: Sequence[bool], by_text: bool = False) -> "Types":
         """Find them.
 
         Args:
             docs: the documents; there is a word in one of them.
+            spaced: of each, whether its punctuation marks differ by the spaces around them.
             by_text: whether words are different where their texts are, not only norm or shape.
         """
-        words, keys, place, owners = find_types(list(docs), by_text)
+        words, keys, place, owners = find_types(list(docs), by_text, bytes(spaced))
         vocabs = [doc.vocab.strings for doc in docs]
         return cls(words, keys, place, [vocabs[owner] for owner in owners.tolist()])
 

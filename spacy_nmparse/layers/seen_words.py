@@ -62,8 +62,7 @@ def hide(known: Keys, numbers: numpy.ndarray) -> None:
     """Hide norms and shapes that training has not seen, and affixes that it has not seen in two
     words. Before training, nothing hides.
 
-    A shape of one word only is shown: it tells opening quotes from closing ones, whose norm spaCy
-    makes the same.
+    A shape of one word only is shown: it tells opening quotes from closing ones.
 
     Args:
         known: both arrays.

@@ -1,10 +1,15 @@
 """The different words of documents."""
 import numpy
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
+from spacy.attrs cimport IS_PUNCT, IS_QUOTE, IS_SPACE
+from spacy.lexeme cimport Lexeme
 from spacy.structs cimport TokenC
 from spacy.tokens.doc cimport Doc
+
+
+cdef const uint64_t ODD = 0x9E3779B97F4A7C15
 
 
 cdef enum:
@@ -23,25 +28,52 @@ cdef Py_ssize_t count_words(list docs) except -1:
     return n
 
 
-cdef inline uint64_t read_values(const TokenC* token, int n_columns, uint64_t* values) noexcept:
+cdef inline bint is_sign(const TokenC* token) noexcept nogil:
+    return Lexeme.c_check_flag(token.lex, IS_PUNCT) or Lexeme.c_check_flag(token.lex, IS_QUOTE)
+
+
+cdef inline bint is_apart(const TokenC* token) noexcept nogil:
+    """Whether there is a space between a token and the next one, or one of them is a space."""
+    return (
+        token.spacy
+        or Lexeme.c_check_flag(token.lex, IS_SPACE)
+        or Lexeme.c_check_flag(token[1].lex, IS_SPACE)
+    )
+
+
+cdef inline uint64_t spaced_shape(Doc doc, int i) noexcept nogil:
+    """The shape of a punctuation mark with the spaces around it. The document's ends are spaces."""
+    cdef bint before = i == 0 or is_apart(&doc.c[i - 1])
+    cdef bint after = i + 1 == doc.length or is_apart(&doc.c[i])
+    return doc.c[i].lex.shape * ODD + 1 + before + 2 * after
+
+
+cdef inline uint64_t read_values(
+    Doc doc, int i, bint spaced, int n_columns, uint64_t* values
+) noexcept nogil:
     """Read the values that tell words apart; returns a hash of them."""
+    cdef const TokenC* token = &doc.c[i]
     cdef uint64_t key
     cdef int column
     values[NORM] = token.norm if token.norm else token.lex.norm
-    values[SHAPE] = token.lex.shape
+    values[SHAPE] = spaced_shape(doc, i) if spaced and is_sign(token) else token.lex.shape
     values[TEXT] = token.lex.orth
     key = values[NORM]
     for column in range(1, n_columns):
-        key = key * <uint64_t>0x9E3779B97F4A7C15 + values[column]
+        key = key * ODD + values[column]
     return key
 
 
-def find_types(list docs, bint by_text):
+def find_types(list docs, bint by_text, const uint8_t[::1] spaced):
     """Find the different words of documents: those of other norms or shapes.
+
+    The shape of a punctuation mark has in it whether a space is before and behind it, so that an
+    opening quote differs from a closing one.
 
     Args:
         docs: the documents.
         by_text: whether words are also different where their texts are.
+        spaced: bytes, of each document 1 where its spaces count, 0 where they are not known.
 
     Returns:
         words: uint64 (different words, 2 or, by text, 3): norm, shape, text.
@@ -73,7 +105,7 @@ def find_types(list docs, bint by_text):
     for d in range(len(docs)):
         doc = docs[d]
         for i in range(doc.length):
-            key = read_values(&doc.c[i], n_columns, values)
+            key = read_values(doc, i, spaced[d], n_columns, values)
             slot = <Py_ssize_t>((key ^ (key >> 32)) & <uint64_t>(size - 1))
             while slots[slot] >= 0 and keys[slots[slot]] != key:
                 slot = (slot + 1) & (size - 1)

@@ -10,6 +10,8 @@ import numpy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_nmparse.layers.treebanks import copy_treebank
+
 SPACE_LABEL = "dep"
 #: In ``doc.user_data``: the words are given, and stay as they are.
 GIVEN = "spacy_nmparse.given_words"
@@ -107,6 +109,7 @@ def same_tokens(
     starts: Any = sent_starts
     found = Doc(doc.vocab if vocab is None else vocab, words, spaces, sent_starts=starts)
     found.user_data[GIVEN] = True  # type: ignore[index]
+    copy_treebank(doc, found)
     return found
 
 

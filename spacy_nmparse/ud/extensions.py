@@ -17,6 +17,12 @@
 ``token._.ud_root``
     The label of a root, where that is not ``root`` (``spacy_nmparse.pipe.roots``).
 
+And one of ``Doc``:
+
+``doc._.ud_treebank``
+    The name of the treebank that a document is of, where a pipeline learns from several; None: of
+    the first one (``spacy_nmparse.layers.treebanks``).
+
 They stay with a Doc wherever its ``user_data`` does, at their place in the text. ``Span.as_doc``
 loses them: ``split_doc`` does not.
 """
@@ -30,6 +36,7 @@ from typing import Any, NamedTuple, TypeGuard
 from spacy.attrs import IDX
 from spacy.tokens import Doc, Token
 
+from spacy_nmparse.layers.treebanks import copy_treebank
 from spacy_nmparse.pipe.roots import EXTENSION, register_extension
 
 
@@ -168,4 +175,5 @@ def split_doc(doc: Doc) -> Iterator[Doc]:
     for sent, own in zip(sents, data, strict=True):
         part = sent.as_doc()
         part.user_data = own
+        copy_treebank(doc, part)
         yield part

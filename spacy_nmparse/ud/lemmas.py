@@ -31,6 +31,7 @@ from thinc.layers.with_array import forward as with_array
 from thinc.types import Floats2d
 
 from spacy_nmparse.layers.products import packed
+from spacy_nmparse.layers.treebanks import treebank_of
 from spacy_nmparse.ud.lookup import Lookup, best, write_lemmas
 
 #: Languages with a dotted and a dotless i.
@@ -108,10 +109,11 @@ class UDLemmatizer(EditTreeLemmatizer):
         pairs: Counter[tuple[str, str]] = Counter()
         known: dict[str, dict[str, Counter[str]]] = {}
         cases: dict[str, Counter[str]] = {}
-        for (text, lemma, pos, key), n in self._counted(get_examples()).items():
+        for (text, lemma, pos, key, is_first), n in self._counted(get_examples()).items():
             form = self._lower(text)
             pairs[form, self._lower(lemma)] += n
-            known.setdefault(form, {}).setdefault(pos, Counter())[lemma] += n
+            if is_first:  # treebanks have other lemmas for the same words
+                known.setdefault(form, {}).setdefault(pos, Counter())[lemma] += n
             case = cases.setdefault(key, Counter())
             for way in (LOWER, TITLE, UPPER, FORM):
                 case[way] += n * (self._written(self._lower(lemma), text, way) == lemma)
@@ -133,17 +135,21 @@ class UDLemmatizer(EditTreeLemmatizer):
             )
             self.cfg["labels"] = [self.trees.add("a", "a")]  # a model needs one
 
-    def _counted(self, examples: Iterable[Example]) -> Counter[tuple[str, str, str, str]]:
-        """How often words have a text, a lemma, a part of speech, and a case."""
+    def _counted(self, examples: Iterable[Example]) -> Counter[tuple[str, str, str, str, bool]]:
+        """How often words have a text, a lemma, a part of speech, and a case, in the first treebank
+        or in others."""
         counts: Counter[tuple[int, ...]] = Counter()
-        words: dict[tuple[int, ...], tuple[str, str, str, str]] = {}
+        words: dict[tuple[int, ...], tuple[str, str, str, str, bool]] = {}
         for example in examples:
             doc = example.reference
-            for i, numbers in enumerate(map(tuple, doc.to_array([ORTH, LEMMA, POS]).tolist())):
-                counts[numbers] += 1
-                if numbers not in words:
-                    words[numbers] = doc[i].text, doc[i].lemma_, doc[i].pos_, _case_key(doc[i])
-        return Counter({words[numbers]: n for numbers, n in counts.items() if numbers[1]})
+            first = not treebank_of(doc)
+            for i, numbers in enumerate(doc.to_array([ORTH, LEMMA, POS]).tolist()):
+                kind = (*numbers, first)
+                counts[kind] += 1
+                if kind not in words:
+                    word = doc[i]
+                    words[kind] = word.text, word.lemma_, word.pos_, _case_key(word), first
+        return Counter({words[kind]: n for kind, n in counts.items() if kind[1]})
 
     def _pair2label(self, form: str, lemma: str, add_label: bool = False) -> int | None:
         if len(self.tree2label) < len(self.labels):  # spaCy's does not load them

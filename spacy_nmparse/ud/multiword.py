@@ -25,6 +25,7 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
+from spacy_nmparse.layers.treebanks import treebank_of
 from spacy_nmparse.pipe.files import write_files
 from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, value_of
 from spacy_nmparse.ud.lookup import Lookup
@@ -72,7 +73,8 @@ class MultiwordTokens(Pipe):
         nlp: Language | None = None,
         labels: dict[str, Any] | None = None,
     ) -> None:
-        """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them.
+        """Learn from the reference documents of examples, as ``conllu_to_docs`` makes them; of
+        several treebanks from those of the first, as treebanks split otherwise.
 
         Args:
             get_examples: Returns the examples.
@@ -101,7 +103,8 @@ class MultiwordTokens(Pipe):
                 f"spacy_nmparse.Corpus.v1 in [corpora.train].",
                 stacklevel=2,
             )
-        tables = _tables(example.reference for example in get_examples())
+        references = (example.reference for example in get_examples())
+        tables = _tables(doc for doc in references if not treebank_of(doc))
         self._learn(tables)
         logger.info(
             "%s: %d forms and %d affixes of multiword tokens, %d pairs of words that are one",

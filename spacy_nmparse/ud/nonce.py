@@ -21,6 +21,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_nmparse.layers.treebanks import KEY, copy_treebank, treebank_of
 from spacy_nmparse.pipe.roots import EXTENSION
 from spacy_nmparse.pipe.subtokens import joins_of
 from spacy_nmparse.pipe.training_log import EPOCHS
@@ -471,9 +472,9 @@ class Exchange:
 
 
 def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
-    """Make other documents of the sentences: in random order, and from one to nearly twice as many
-    in each as there are on average. Documents of one sentence, and those whose sentences are not
-    known, stay as they are.
+    """Make other documents of the sentences of each treebank: in random order, and from one to
+    nearly twice as many in each as there are on average. Documents of one sentence, and those whose
+    sentences are not known, stay as they are.
 
     Args:
         docs: Of one vocabulary.
@@ -481,6 +482,14 @@ def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
     Yields:
         The documents that stay, then the new ones.
     """
+    by_treebank: dict[str, list[Doc]] = {}
+    for doc in docs:
+        by_treebank.setdefault(treebank_of(doc), []).append(doc)
+    for own in by_treebank.values():
+        yield from _mix(own)
+
+
+def _mix(docs: Sequence[Doc]) -> Iterator[Doc]:
     sentences: list[Doc] = []
     n_docs = 0
     for doc in docs:
@@ -494,8 +503,11 @@ def mix(docs: Sequence[Doc]) -> Iterator[Doc]:
     begin = 0
     while begin < len(sentences):
         end = begin + random.randint(1, 2 * round(len(sentences) / n_docs) - 1)
+        for sentence in sentences[begin:end]:
+            sentence.user_data.pop(KEY, None)  # type: ignore[call-overload]
         joined = Doc.from_docs(sentences[begin:end])
         assert joined is not None
+        copy_treebank(docs[0], joined)
         yield joined
         begin = end
 
@@ -506,7 +518,9 @@ def _example(reference: Doc) -> Example:
     spaces = None
     if not reference.has_unknown_spaces:
         spaces = [bool(token.whitespace_) for token in reference]
-    return Example(Doc(reference.vocab, words, spaces), reference)
+    predicted = Doc(reference.vocab, words, spaces)
+    copy_treebank(reference, predicted)
+    return Example(predicted, reference)
 
 
 def _begins_sentence(token: Token) -> bool:

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
+from spacy_nmparse.layers.treebanks import copy_treebank, set_treebank
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
@@ -33,7 +34,7 @@ class Corpus:
 
     def __init__(
         self,
-        path: str | Path | list[Path] | None,
+        path: str | Path | list[Path] | dict[str, Path | list[Path]] | None,
         gold_preproc: bool = False,
         max_length: int = 0,
         limit: int = 0,
@@ -44,7 +45,9 @@ class Corpus:
         """Make a reader.
 
         Args:
-            path: A .spacy or .conllu file, a folder of such files, or a list of these.
+            path: A .spacy or .conllu file, a folder of such files, or a list of these; of several
+                treebanks, by their names. Documents of all but the first have the name in
+                ``doc._.ud_treebank``.
             gold_preproc: Whether each sentence is a document, with gold tokens.
             max_length: Longer documents are cut into sentences; 0: none are.
             limit: Only so many documents; 0: all.
@@ -63,7 +66,11 @@ class Corpus:
             raise ValueError(
                 "The corpus has no path: give --paths.train FILE and --paths.dev FILE."
             )
-        self.paths = [Path(one) for one in ([path] if isinstance(path, str | Path) else path)]
+        named = path if isinstance(path, dict) else {"": path}
+        self.treebanks = {
+            name: [Path(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
+            for name, paths in named.items()
+        }
         self.gold_preproc = gold_preproc
         self.max_length = max_length
         self.limit = limit
@@ -100,26 +107,40 @@ class Corpus:
         for example in self.augmenter(nlp, given):
             # What augmenters make of an example has no extensions.
             made = example.reference
+            copy_treebank(reference, made)
+            copy_treebank(reference, example.predicted)
             if made is not given.reference and not copy_words(given.reference, made):
                 warnings.warn(
-                    f"The augmenter of the corpus {[*map(str, self.paths)]} makes documents with "
+                    f"The augmenter of the corpus {self._shown()} makes documents with "
                     f"other tokens: the words of multiword tokens, and labels of roots other than "
                     f"root, are lost in them.",
                     stacklevel=2,
                 )
             yield example
 
+    def _shown(self) -> list[str]:
+        return [str(path) for paths in self.treebanks.values() for path in paths]
+
     def example(self, nlp: Language, reference: Doc) -> Example:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""
         if not (self.gold_preproc or reference.has_unknown_spaces):
             tokens = nlp.make_doc(reference.text)
+            copy_treebank(reference, tokens)
             return Example(tokens, split_words(reference, tokens) if self._splits else reference)
         return Example(same_tokens(reference, nlp.vocab), reference)
 
     def docs(self, nlp: Language) -> Iterator[Doc]:
-        """The gold documents that have tokens, as of ``limit``."""
-        files = find_files(self.paths)
-        docs = (doc for file in files for doc in self._read(file, nlp) if len(doc))
+        """The gold documents that have tokens, as of ``limit``; those of the first treebank come
+        first."""
+        files = {name: find_files(paths) for name, paths in self.treebanks.items()}
+        first = next(iter(files))
+        docs = (
+            set_treebank(doc, "" if name == first else name)
+            for name in files
+            for file in files[name]
+            for doc in self._read(file, nlp)
+            if len(doc)
+        )
         return islice(docs, self.limit or None)
 
     def _read(self, file: Path, nlp: Language) -> Iterator[Doc]:

@@ -61,7 +61,7 @@ def make_docs(*texts: str) -> list[Doc]:
 
 def test_each_word_gets_the_vector_of_its_kind() -> None:
     docs = make_docs("a cat sat near a Cat", "", "cat")
-    types = Types.of(docs)
+    types = Types.of(docs, [False] * 3)
     numbers, place = types.numbers((1,), (2,)), types.place
     assert numbers.shape == (5, 4) and place.dtype == "int32"
     assert (types.numbers((1,), (2,), numpy.asarray([3, 1])) == numbers[[3, 1]]).all()
@@ -127,7 +127,7 @@ def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     """Norms and affixes, in any batch, copy or saved layer; a hidden norm counts as seen."""
     model = make(prefixes=(), suffixes=(2,), word_dropout=0.9)
     words = make_docs("aw1 bw1 cw2 dw1 dw2")
-    place, numbers = Types.of(words).place, Types.of(words).numbers((), (2,))
+    place, numbers = Types.of(words, [False]).place, Types.of(words, [False]).numbers((), (2,))
     before = model.layers[0].predict(numbers)[place]
     assert model.predict(words)[0] == pytest.approx(before, abs=1e-6), "before training"
     model(make_docs("aw1 cw2"), is_train=True)
@@ -141,7 +141,7 @@ def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(affix_embed, "WORTH", worth)
             assert layer.predict(words)[0] == pytest.approx(expected, abs=1e-6)
     model(make_docs("dw2"), is_train=True)
-    numbers[place[4]] = Types.of(words).numbers((), (2,))[place[4]]
+    numbers[place[4]] = Types.of(words, [False]).numbers((), (2,))[place[4]]
     numbers[place[2], 2] = numbers[place[4], 2]
     expected = model.layers[0].predict(numbers)[place]
     assert model.predict(words)[0] == pytest.approx(expected, abs=1e-6)
@@ -149,7 +149,7 @@ def test_what_was_not_seen_hides(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_dropout_factor() -> None:
     (doc,) = make_docs(" ".join(f"w{i}" for i in range(9)))
-    numbers = Types.of([doc]).numbers((1,), (2,))
+    numbers = Types.of([doc], [False]).numbers((1,), (2,))
     sizes: dict[str, Any] = {"embed_width": 500, "prefixes": (1,), "suffixes": (2,)}
     for factor, least, most in (
         (0.0, 0, 0),
@@ -180,19 +180,21 @@ def example(nlp: Language, text: str) -> Example:
 @pytest.mark.parametrize("static", [False, True])
 def test_gradients(static: bool) -> None:
     docs = with_vectors("the cat sat on the mat", "the dog")
+    docs[1]._.ud_treebank = "other"
     model = make(docs, word_dropout=0.0, include_static_vectors=static)
     weights = numpy.random.RandomState(1).normal(size=(8, 8)).astype("float32")
 
     def loss() -> float:
         return float((numpy.concatenate(model.predict(docs)) * weights).sum())
 
+    model(docs, is_train=True)  # the treebank gets its row
     _, backprop = model(docs, is_train=True)
     backprop([weights[:6], weights[6:]])
     checked = 0
     for node in model.walk():
         for name in filter(node.has_param, node.param_names):
             checked += check_largest(node.get_param(name), node.get_grad(name), loss)
-    assert checked == 3 * (14 + 4 + static)
+    assert checked == 3 * (14 + 4 + static + 1)
 
 
 def test_static_vectors() -> None:
@@ -201,7 +203,7 @@ def test_static_vectors() -> None:
     for doc in docs:
         for token in doc:
             token.norm_ = "x"
-    types = Types.of(docs, by_text=True)
+    types = Types.of(docs, [False] * 2, by_text=True)
     assert len(set(map(tuple, types.numbers((), ()).tolist()))) == 1
     assert [types.texts()[i] for i in types.place.tolist()] == ["cat", "dog", "mat"]
     model = make(docs, include_static_vectors=True)

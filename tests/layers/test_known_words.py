@@ -86,7 +86,8 @@ def test_other_weights(monkeypatch: pytest.MonkeyPatch, parameter: int) -> None:
     model = make(monkeypatch)
     docs, more = [doc_of(*range(40))], [doc_of(*range(30, 60))]
     before = model.predict(docs)
-    found = [(node, name) for node in model.walk() for name in node.param_names]
+    layers = model.layers[0].walk()
+    found = [(node, name) for node in layers for name in node.param_names]
     assert len(found) == 18
     node, name = found[parameter]
     array = node.get_param(name).reshape(-1)

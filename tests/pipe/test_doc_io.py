@@ -106,7 +106,7 @@ def test_what_is_no_document() -> None:
         (set_heads, nothing, nothing),
         (set_heads, doc, nothing),
         (parsed_tokens, [doc, nothing]),
-        (find_types, [nothing], True),
+        (find_types, [nothing], True, b"\0"),
         (fix_edges, nothing),
     ):
         with pytest.raises(TypeError, match="None"):

@@ -138,6 +138,7 @@ def fit(nlp: Language, docs: Iterable[Doc]) -> Fitted | None:
     rules = _Rules(nlp, tokenizer, signs)
     removed = _remove(rules)
     added = _add(rules)
+    added["suffixes"] += _keep_periods(rules)
     rules.give(tokenizer)
     special = _add_special_cases(tokenizer, everything)
     return Fitted(removed, added, special, before, everything.f1(tokenizer))
@@ -254,6 +255,27 @@ def _add(rules: _Rules) -> dict[str, list[str]]:
                     new.append(rule)
                     break
     return added
+
+
+def _keep_periods(rules: _Rules) -> list[str]:
+    """Let the rules that split off a period spare words with few letters before it, as initials
+    are: the shortest that the data splits have one more. Returns what the rules then begin with."""
+    kept = []
+    for n in range(2, 6):
+        enough = f"(?<=[^\\s.]{{{n}}})"
+        texts = [text for text, gold, found, _ in rules.differing() if _keeps_period(gold, found)]
+        own = rules.rules["suffixes"]
+        changed = [
+            enough + rule if any(re.search(f"(?:{rule})$", text) for text in texts) else rule
+            for rule in own
+        ]
+        if changed != own and rules.improves("suffixes", changed, "\\."):
+            kept.append(enough)
+    return kept
+
+
+def _keeps_period(gold: Split, found: Split) -> bool:
+    return found[-1] == "." != gold[-1] and gold[-1].endswith(".")
 
 
 def _candidates(

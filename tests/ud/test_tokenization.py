@@ -86,6 +86,17 @@ def test_a_sign_that_stays_with_its_word() -> None:
     assert split(nlp, "sera-t-elle") == ["sera", "-t", "-elle"]
 
 
+def test_initials_keep_their_period() -> None:
+    """In scripts without capitals, which spaCy's rules need to know them."""
+    nlp = spacy.blank("ta")
+    fitted(nlp, docs("கி. a", "ரூ. b", "பழ. c", "எல். d", "வந்தார்~. e", "என்றார்~.", "செய்தி~."))
+    assert split(nlp, "டி. எம். போனார்.") == ["டி.", "எம்.", "போனார்", "."]
+    english = spacy.blank("en")
+    fitted(english, docs("ab. x", "cd. x", "ef. x", "gh~.", "ij~.", "kl~.", "word~."))
+    assert split(english, "He left at ab.") == ["He", "left", "at", "ab."], "seen"
+    assert split(english, "Look at it.") == ["Look", "at", "it", "."], "the data have both"
+
+
 def test_what_teaches_nothing() -> None:
     """What is rare, ambiguous or fits (also -x of direct speech), spaces, other tokenizers."""
     nlp = spacy.blank("en")

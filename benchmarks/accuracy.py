@@ -17,7 +17,8 @@ parser uses its non-monotonic moves on dev (`python -m spacy nmparse repairs`).
 
 With `--also beam8:components.parser.beam_width=8` each model is evaluated once more, with other
 settings, as SYSTEM_beam8. With `--teacher MODEL...` the systems are taught by other models
-(docs/training.md), as SYSTEM_taught.
+(docs/training.md), as SYSTEM_taught. With `--more FILE...` they also learn from CoNLL-U files of
+other treebanks, and are told which sentence is of which, as SYSTEM_more.
 
 With `--switch` all systems are trained and evaluated with the switch of docs/speed.md: sooner, and
 different in the last bits. The result files say so.
@@ -54,6 +55,8 @@ from benchmarks.treebanks import (
     Treebank,
     add_run_arguments,
     add_treebank_arguments,
+    convert_more,
+    count_words,
     open_treebank,
     path_of,
 )
@@ -134,9 +137,11 @@ def train_and_evaluate(
         corpus = treebank.corpus["dev"]
         counts = count_moves(output / "model-best", corpus, log, f"{prefix} moves:")
     overrides = {**system.overrides, **extra}
+    more = system.more
     return {
         **settings_of(treebank, system.name, system.config.name, overrides),
         **({"teachers": [path.parent.name for path in system.teachers]} if system.teachers else {}),
+        **({"more": {name: count_words(path) for name, path in more.items()}} if more else {}),
         "seed": seed,
         "epochs": epochs,
         "command": command,
@@ -236,12 +241,25 @@ def main(argv: Sequence[str] | None) -> int | None:
         metavar="MODEL",
         help="learn from pipelines",
     )
+    parser.add_argument(
+        "--more",
+        type=path_of,
+        nargs="+",
+        default=(),
+        metavar="FILE",
+        help="learn from other treebanks, too",
+    )
     args = parser.parse_args(argv)
     systems = [parse_system(text) for text in args.system or SYSTEMS]
     if args.teacher:
         teachers = tuple(path.resolve(strict=True) for path in args.teacher)
         systems = [replace(one, name=f"{one.name}_taught", teachers=teachers) for one in systems]
-    study = Study(open_treebank(args), args)
+    treebank = open_treebank(args)
+    if args.more:
+        files = [path.resolve(strict=True) for path in args.more]
+        more = convert_more(files, args.work.resolve() / treebank.name / "more")
+        systems = [replace(one, name=f"{one.name}_more", more=more) for one in systems]
+    study = Study(treebank, args)
     study.run(systems)
     return study.status()
 

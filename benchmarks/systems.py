@@ -37,6 +37,7 @@ class System:
             block.
         removed: Blocks of the config that go.
         teachers: The pipelines that it also learns from.
+        more: The .spacy files of other treebanks that it also learns from, by their names.
     """
 
     name: str
@@ -44,6 +45,7 @@ class System:
     overrides: dict[str, Any] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     teachers: tuple[Path, ...] = ()
+    more: dict[str, Path] = field(default_factory=dict)
 
     def changed(self, settings: dict[str, Any]) -> System:
         """A system of the same name with further settings, which come after its own."""

@@ -125,8 +125,10 @@ def train_model(
         raise RuntimeError(f"{system.name}: --switch needs [{slot}] to be empty.")
     config = system.write(output, {slot: SWITCH} if switch else {})
     train = ["-m", "spacy", "train", str(config), "--output", str(output)]
-    for split in ("train", "dev"):
-        train += [f"--paths.{split}", str(treebank.corpus[split])]
+    data = {treebank.name: treebank.corpus["train"], **system.more}
+    named = json.dumps({name: str(path) for name, path in data.items()})
+    train += ["--paths.train", named if system.more else str(treebank.corpus["train"])]
+    train += ["--paths.dev", str(treebank.corpus["dev"])]
     shown = ["python", "-m", "spacy", "train", config.name]
     for key, value in settings.items():
         train += [f"--{key}", write_setting(value)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,6 +121,19 @@ def convert_treebank(
         count_words(corpus["train"]),
         {} if merge_subtokens else files,
     )
+
+
+def convert_more(files: Sequence[Path], work: Path) -> dict[str, Path]:
+    """Convert CoNLL-U files of other treebanks to `work`, one sentence per document.
+
+    Returns:
+        The .spacy file of each treebank, by the beginning of its files' names (tr_boun).
+    """
+    by_name: dict[str, list[Path]] = {}
+    for file in files:
+        by_name.setdefault(file.name.partition("-")[0], []).append(file)
+    # Of training data without dev data some would be held out.
+    return {name: convert({"test": own}, work / name)["test"] for name, own in by_name.items()}
 
 
 def read_prepared(folder: Path, lang: str | None, snapshot: str) -> Treebank:

@@ -165,6 +165,8 @@ def train(
     pipeline: str = typer.Option("parser", help="whole: words, tags, lemmas too, of the first"),
     teachers: int = typer.Option(0, help="Train so many parsers, to teach the first one"),
     vectors: str = typer.Option(NONE, help="A pipeline whose word vectors all of them see"),
+    more: str = typer.Option(NONE, help="Other treebanks to learn from, too: folders in one text"),
+    treebanks: Path = typer.Option(Path(), help="The folder that these are in"),
 ) -> None:
     """Train parsers, each by its config, on the same data and seed, at the same time."""
     conll18.require_udtools()  # the next step needs it
@@ -175,6 +177,7 @@ def train(
     if teachers and systems and systems[0].startswith("spacy_"):
         raise ValueError(f"--teachers teach parsers of this package, and {systems[0]} is none.")
     common = ["--nlp.lang", lang, "--system.seed", str(seed), *vector_options(vectors)]
+    others = other_treebanks(treebanks, more)
     for split in ("train", "dev"):
         path = (corpus / f"{split}.spacy").resolve()
         if not path.is_file():
@@ -182,7 +185,8 @@ def train(
                 f"No file {path}: run the step that makes the data, of a treebank with training "
                 f"data."
             )
-        common += [f"--paths.{split}", str(path)]
+        named = json.dumps({corpus.name: str(path), **others})
+        common += [f"--paths.{split}", named if others and split == "train" else str(path)]
     if epochs > 0:
         frequency = eval_frequency(corpus / "train.spacy", epochs)
         common += ["--training.eval_frequency", str(frequency)]
@@ -223,6 +227,21 @@ def train(
         times = list(pool.map(train_one, systems))
     for system, seconds in zip(systems, times, strict=True):
         print(f"{system}: trained in {seconds} s")
+
+
+def other_treebanks(folder: Path, more: str) -> dict[str, list[str]]:
+    """The training data of other treebanks, CoNLL-U files, by the names of their folders.
+
+    Raises:
+        FileNotFoundError: If there is no such folder, or it has no training data.
+    """
+    found = {}
+    for name in more.split() if more != NONE else ():
+        files = find_files(folder / name).get("train", [])
+        if not files:
+            raise FileNotFoundError(f"{folder / name} has no training data.")
+        found[name] = [str(file.resolve()) for file in files]
+    return found
 
 
 def vector_options(vectors: str) -> list[str]:
@@ -333,6 +352,7 @@ def package(
     wheel: str = typer.Option("install", help="Or make: do not install it, or none: make none"),
     metrics: Path | None = typer.Option(None, help="Scores for the model card"),
     treebank: Path | None = typer.Option(None, help="What the model was trained on"),
+    more: str = typer.Option(NONE, help="And these: folders beside it, in one text"),
 ) -> None:
     """Package a model as a wheel, and install it into the environment of this Python."""
     check(wheel=wheel)
@@ -349,7 +369,8 @@ def package(
     command += ["--build", "none", "--name", name, "--version", version]
     if metrics and treebank:
         raw = metrics / f"{model.parent.name}-raw.json"
-        meta = card(model, raw, source_of(treebank), name)
+        others = [treebank.parent / one for one in more.split() if more != NONE]
+        meta = card(model, raw, [source_of(one) for one in (treebank, *others)], name)
         path = packages / f"{full_name(meta['lang'], name)}-meta.json"
         packages.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")

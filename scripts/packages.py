@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,13 @@ def wheel_of(packages: Path, lang: str, name: str, version: str = VERSION) -> Pa
     return wheels[0]
 
 
-def card(model: Path, raw: Path, source: Source, name: str) -> dict[str, Any]:
+def card(model: Path, raw: Path, sources: Sequence[Source], name: str) -> dict[str, Any]:
     """Describe a trained pipeline for those who install it.
 
     Args:
         model: The trained pipeline.
         raw: The scores from raw text, as `nmparse evaluate` writes them.
-        source: What it was trained on.
+        sources: What it was trained on; the scores are those of the first.
         name: The package's name without the language.
 
     Returns:
@@ -62,14 +63,15 @@ def card(model: Path, raw: Path, source: Source, name: str) -> dict[str, Any]:
     found = json.loads(raw.read_text(encoding="utf-8"))
     meta: dict[str, Any] = json.loads((model / "meta.json").read_text(encoding="utf-8"))
     scores = {metric: f1 for metric, f1 in found["conll18"].items() if f1 is not None}
+    source, trained_on = sources[0], ", ".join(one.name for one in sources)
     lacks = [] if LEMMATIZER in meta["pipeline"] else ["tags", "lemmas"]
     meta.update(
-        description=f"Trained on {source.name} with spacy-nmparse ({model.parent.name}).",
-        license=source.licence,
+        description=f"Trained on {trained_on} with spacy-nmparse ({model.parent.name}).",
+        license=" AND ".join(dict.fromkeys(one.licence for one in sources)),
         # spaCy links the author to the URL: without them, "n/a" to nowhere.
         author=meta.get("author") or f"the authors of {source.name} (data)",
         url=meta.get("url") or source.url,
-        sources=[{"name": source.name, "url": source.url, "license": source.licence}],
+        sources=[{"name": one.name, "url": one.url, "license": one.licence} for one in sources],
         performance={f"conll18_{metric}": f1 for metric, f1 in scores.items()},
         speed={"words_per_second": found["words_per_second"], "machine": found["machine"]},
         notes=(

@@ -171,6 +171,17 @@ def test_accuracy_of_taught_parsers(treebank: Path, tmp_path: Path) -> None:
     assert accuracy.main([*command, "--teacher", str(tmp_path / "nowhere")]) == 1
 
 
+@pytest.mark.slow
+def test_accuracy_with_more_treebanks(treebank: Path, tmp_path: Path) -> None:
+    command = benchmarked(treebank, "--seeds 3 --epochs 1 --system nm_parser")
+    command += ["--set", SMALL[0], "--evaluate", "dev"]
+    more = [str(treebank / f"toy_test-ud-{split}.conllu") for split in ("dev", "test")]
+    assert accuracy.main([*command, "--more", *more]) == 0
+    path = tmp_path / "runs" / treebank.name / "nm_parser_more-seed3.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert result["more"] == {"toy_test": 16} and result["curve"]
+
+
 def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:
     assert not treebanks.is_prepared(treebank)
     convert(find_splits(treebank), tmp_path / "toy", n_sents=2)

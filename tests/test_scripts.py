@@ -253,6 +253,23 @@ def test_word_vectors(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert nlp.config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] is True
 
 
+def test_more_treebanks(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser learns from them, too; their licences are on the model card. One without training
+    data is an error, before anything is trained."""
+    pytest.importorskip("udtools", reason="needs the package udtools")
+    convert(find_splits(treebank), tmp_path / "corpus", 2)
+    other = tmp_path / "UD_Toy-More"
+    shutil.copytree(treebank, other)
+    train = ["train", str(tmp_path / "corpus"), str(tmp_path / "models"), "nm_parser"]
+    train += ["--epochs", "2", "--treebanks", str(tmp_path), "--more", "UD_Toy-More corpus"]
+    assert demo.main(train) == 1
+    assert "corpus" in capsys.readouterr().err and not (tmp_path / "models").exists()
+    assert demo.main([*train[:-1], "UD_Toy-More"]) == 0
+    nlp = spacy.load(tmp_path / "models" / "nm_parser" / "model-best")
+    (embed,) = (one for one in nlp.get_pipe("tok2vec").model.walk() if "treebanks" in one.attrs)
+    assert embed.attrs["treebanks"] == ["UD_Toy-More"]
+
+
 def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     """Each treebank has its folders, so that a second run keeps what the first one made."""
     options = ("--vars.treebanks", "some folder", "--vars.treebank", "UD_English-EWT")
@@ -264,7 +281,7 @@ def test_the_workflow_ud_runs_what_it_was_given(tmp_path: Path) -> None:
     for line in re.findall("(?m)^Running command: (.*)", spaced):
         assert all("My Own" in word for word in shlex.split(line) if re.search("My|Own", word))
     assert "demo.py table 'metrics/UD_My Own' " in spaced
-    assert "--epochs 7 " in out and "--teachers 0 --vectors none\n" in out
+    assert "--epochs 7 " in out and "--vectors none --treebanks 'some folder' --more none\n" in out
     assert "Gothic" not in out
     out = dry_run(tmp_path, "--vars.baseline", "none", "--vars.wheel", "none")
     assert "-m spacy nmparse convert assets/UD_Gothic-PROIEL corpus/UD_Gothic-PROIEL " in out

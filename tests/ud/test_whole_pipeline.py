@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from spacy.util import load_config, load_model_from_config
 
 from scripts import demo
-from scripts.licences import source_of
+from scripts.licences import Source, source_of
 from scripts.packages import card
 from spacy_nmparse.pipe.workplace import alone
 from spacy_nmparse.ud import doc_to_conllu
@@ -133,7 +133,7 @@ def test_from_a_treebank_to_a_model_card(
     assert "XPOS" not in out  # the treebank has none
     model = models / "nl_covington_parser" / "model-best"
     source = source_of(treebank)
-    meta = card(model, metrics / "nl_covington_parser-raw.json", source, "nl_covington_parser_ud")
+    meta = card(model, metrics / "nl_covington_parser-raw.json", [source], "nl_covington_parser_ud")
     assert meta["license"] == "CC-BY-SA-4.0"
     page = generate_readme(meta)
     assert f"[the authors of {source.name} (data)]({source.url})" in page
@@ -141,8 +141,12 @@ def test_from_a_treebank_to_a_model_card(
     raw = json.loads((metrics / "nl_covington_parser-raw.json").read_text(encoding="utf-8"))
     assert meta["performance"]["conll18_LAS"] == raw["conll18"]["LAS"]
     assert "entities" in meta["notes"] and "nmparse parse en_nl_covington" in meta["notes"]
+    sources = [source, Source("UD_Other", "", "MIT")]
+    meta = card(model, metrics / "nl_covington_parser-raw.json", sources, "x")
+    assert meta["license"] == "CC-BY-SA-4.0 AND MIT" and len(meta["sources"]) == 2
+    assert "UD_Toy-Test, UD_Other" in meta["description"]
     with pytest.raises(FileNotFoundError, match="evaluates first"):
-        card(model, tmp_path / "none.json", source, "x")
+        card(model, tmp_path / "none.json", [source], "x")
     nlp = spacy.load(model)
     assert nlp.pipe_names == PIPES
     parse = {"heads": [1, 1], "deps": ["nsubj", "ROOT"], "pos": ["PRON", "VERB"]}

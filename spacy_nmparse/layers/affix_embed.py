@@ -8,8 +8,8 @@ In training some words hide their norm, so that their affixes are learned too. W
 seen hides always (``layers.seen_words``), so long affixes do no harm.
 
 The shape of a punctuation mark has in it which sides have a space (``layers.word_types``): it tells
-an opening quote from a closing one. In training some documents hide this, for prediction does where
-spaces are not known (``Doc(vocab, words)``).
+an opening quote from a closing one. Some documents of training hide this, since documents that are
+parsed may not know their spaces (``Doc(vocab, words)``).
 
 Equal words have equal vectors, so each is computed once a batch; in prediction, large batches keep
 them for the next one (``layers.known_words``). Pretrained vectors of words can be added

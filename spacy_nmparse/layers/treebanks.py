@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
@@ -48,6 +49,13 @@ def copy_treebank(source: Doc, target: Doc) -> None:
     set_treebank(target, treebank_of(source))
 
 
+def are_told_apart(nlp: Language) -> bool:
+    """Whether a component of a pipeline has vectors of treebanks."""
+    models = [getattr(pipe, "model", None) for _, pipe in nlp.components]
+    nodes = (node for one in models if isinstance(one, Model) for node in one.walk())
+    return any(NAME in node.attrs for node in nodes)
+
+
 def init(model: Model) -> None:
     """Make the vectors, zeros, float32 (MOST, nO)."""
     model.set_param(NAME, model.ops.alloc2f(MOST, model.get_dim("nO")))
@@ -67,8 +75,8 @@ def rows_of(model: Model, docs: Sequence[Doc], is_train: bool) -> list[int]:
             if not is_train and len(model.attrs[SEEN]):
                 others = ", ".join(map(repr, known)) or "none"
                 raise ValueError(
-                    f"The pipeline has learned from no treebank {name!r}, which doc._.{EXTENSION} "
-                    f"names, besides the first one; from others: {others}."
+                    f"doc._.{EXTENSION} is {name!r}, which the pipeline has not learned from. "
+                    f"It is unset for the first treebank; others: {others}."
                 )
             if len(known) == MOST:
                 raise ValueError(f"A pipeline learns from at most {MOST + 1} treebanks.")

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
-from spacy_nmparse.layers.treebanks import copy_treebank, set_treebank
+from spacy_nmparse.layers.treebanks import are_told_apart, copy_treebank, set_treebank
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
@@ -94,6 +94,12 @@ class Corpus:
             FileNotFoundError: If there is no data.
             ValueError: If a file is damaged, or a folder has several splits of a treebank.
         """
+        if len(self.treebanks) > 1 and not are_told_apart(nlp):
+            warnings.warn(
+                "The pipeline learns from several treebanks, but does not know which sentence is "
+                "of which: that takes token vectors by spacy_nmparse.AffixEmbed.v1.",
+                stacklevel=2,
+            )
         if self._splits is None:
             self._splits = not self.gold_preproc and are_many(self.docs(nlp), nlp)
         for doc in self.docs(nlp):

@@ -258,8 +258,8 @@ def _add(rules: _Rules) -> dict[str, list[str]]:
 
 
 def _keep_periods(rules: _Rules) -> list[str]:
-    """Let the rules that split off a period spare words with few letters before it, as initials
-    are: the shortest that the data splits have one more. Returns what the rules then begin with."""
+    """Let the rules that split off a period want so many letters before it that they spare initials
+    and other short words, as the data do. Returns the conditions that the rules then begin with."""
     kept = []
     for n in range(2, 6):
         enough = f"(?<=[^\\s.]{{{n}}})"

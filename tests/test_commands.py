@@ -177,7 +177,8 @@ def workplace(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> It
     treebank.mkdir(parents=True)
     for split in ("train", "dev", "test"):
         (treebank / f"en_ewt-ud-{split}.conllu").write_text(CONLLU, encoding="utf-8")
-    (treebank.parent / "got_proiel-ud-test.conllu").write_text(CONLLU, encoding="utf-8")
+    for name in ("got_proiel-ud-test", "en_gum-ud-train"):
+        (treebank.parent / f"{name}.conllu").write_text(CONLLU, encoding="utf-8")
     (folder / "texts").mkdir()
     (folder / "texts" / "a.txt").write_text("I saw Jack fall.\n", encoding="utf-8")
     corpus = folder / "corpus" / "demo"

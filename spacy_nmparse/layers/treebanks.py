@@ -61,6 +61,14 @@ def init(model: Model) -> None:
     model.set_param(NAME, model.ops.alloc2f(MOST, model.get_dim("nO")))
 
 
+def check(names: Any) -> None:
+    """Raise ValueError where these are no names of treebanks."""
+    if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"the {NAME} {names!r:.80} are not different names")
+    if len(names) > MOST:
+        raise ValueError(f"the {NAME} are more than {MOST}")
+
+
 def rows_of(model: Model, docs: Sequence[Doc], is_train: bool) -> list[int]:
     """The row of each document's treebank; -1: it is of the first one. Training gives new names
     the next rows. Before training there are none.

@@ -11,7 +11,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from spacy_nmparse.layers import seen_words
+from spacy_nmparse.layers import seen_words, treebanks
 from spacy_nmparse.layers.parameters import SHAPES, is_finite
 from spacy_nmparse.scorers import tags
 from spacy_nmparse.scorers.hooks import Hooks, check_parameter, hooks_of
@@ -90,6 +90,7 @@ def check_layout(model: Model, before: Sequence[Node]) -> None:
                 )
         if seen_words.SEEN in old.attributes:
             seen_words.check(node.attrs)
+            treebanks.check(node.attrs[treebanks.NAME])
 
 
 def _fits(

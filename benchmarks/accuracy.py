@@ -114,6 +114,12 @@ def evaluate_again(
     }
 
 
+def words_of_more(system: System) -> dict[str, dict[str, int]]:
+    """What result files say of the other treebanks that a system learns from: their words."""
+    words = {name: count_words(path) for name, path in system.more.items()}
+    return {"more": words} if words else {}
+
+
 def train_and_evaluate(
     treebank: Treebank,
     system: System,
@@ -137,11 +143,10 @@ def train_and_evaluate(
         corpus = treebank.corpus["dev"]
         counts = count_moves(output / "model-best", corpus, log, f"{prefix} moves:")
     overrides = {**system.overrides, **extra}
-    more = system.more
     return {
         **settings_of(treebank, system.name, system.config.name, overrides),
         **({"teachers": [path.parent.name for path in system.teachers]} if system.teachers else {}),
-        **({"more": {name: count_words(path) for name, path in more.items()}} if more else {}),
+        **words_of_more(system),
         "seed": seed,
         "epochs": epochs,
         "command": command,
@@ -190,6 +195,7 @@ class Study(Keeper):
             "config": system.config.name,
             "overrides": {**system.overrides, **self.extra},
             "epochs": args.epochs,
+            **words_of_more(system),
         }
         if self.keep(system.name, seed, made, expected):
             self.evaluate(self.path(system.name, seed))

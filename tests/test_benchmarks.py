@@ -180,6 +180,7 @@ def test_accuracy_with_more_treebanks(treebank: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs" / treebank.name / "nm_parser_more-seed3.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     assert result["more"] == {"toy_test": 16} and result["curve"]
+    assert accuracy.main([*command, "--more", more[0]]) == 1, "made from other files"
 
 
 def test_accuracy_takes_a_prepared_corpus(treebank: Path, tmp_path: Path) -> None:

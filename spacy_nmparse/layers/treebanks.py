@@ -1,8 +1,8 @@
-"""Vectors of treebanks: what the words of a document have added to theirs, by its treebank.
+"""Vectors of treebanks, which are added to the vectors of the words of their documents.
 
-Treebanks of a language differ in their texts and in how they are annotated. A network that learns
-from several of them and is told which is which, by a vector for each (Stymne et al. 2018), learns
-what they have in common. The first treebank has none: documents without a name are taken for its.
+Treebanks of a language differ in their texts and in how they are annotated. By a vector for each
+(Stymne et al. 2018) a network that learns from several can tell them apart. The first treebank has
+no vector and no name: documents without a name belong to it.
 """
 
 from __future__ import annotations

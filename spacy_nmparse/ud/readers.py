@@ -116,16 +116,14 @@ class Corpus:
             copy_treebank(reference, made)
             copy_treebank(reference, example.predicted)
             if made is not given.reference and not copy_words(given.reference, made):
+                paths = [str(path) for own in self.treebanks.values() for path in own]
                 warnings.warn(
-                    f"The augmenter of the corpus {self._shown()} makes documents with "
+                    f"The augmenter of the corpus {paths} makes documents with "
                     f"other tokens: the words of multiword tokens, and labels of roots other than "
                     f"root, are lost in them.",
                     stacklevel=2,
                 )
             yield example
-
-    def _shown(self) -> list[str]:
-        return [str(path) for paths in self.treebanks.values() for path in paths]
 
     def example(self, nlp: Language, reference: Doc) -> Example:
         """An example of a gold document: its words, or its text as the tokenizer splits it."""

@@ -22,7 +22,6 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, logger
 
-from spacy_nmparse.layers.treebanks import treebank_of
 from spacy_nmparse.ud.readers import Corpus
 
 Split = tuple[str, ...]
@@ -357,23 +356,19 @@ def places(split: Iterable[str]) -> set[tuple[int, int]]:
     return found
 
 
-def _first(docs: Iterable[Doc]) -> Iterator[Doc]:
-    """The documents of the first treebank."""
-    return (doc for doc in docs if not treebank_of(doc))
-
-
 def FitTokenizer(
     corpus: str | Path | list[Path] | dict[str, Path | list[Path]] | None,
 ) -> Callable[[Language], Language]:
     """For ``initialize.before_init``: the tokenizer learns to split words as the training data
-    does, of several treebanks the first, and the log says what it has learned.
+    does, and the log says what it has learned. Of several treebanks it learns from the first.
 
     Args:
         corpus: the training data, as of ``spacy_nmparse.Corpus.v1``; null: nothing is learned.
     """
 
     def learn(nlp: Language) -> Language:
-        fitted = None if corpus is None else fit(nlp, _first(Corpus(corpus).docs(nlp)))
+        first = next(iter(corpus.values()), None) if isinstance(corpus, dict) else corpus
+        fitted = None if first is None else fit(nlp, Corpus(first).docs(nlp))
         if fitted is None:
             return nlp
         changes = {kind: (len(fitted.removed[kind]), len(fitted.added[kind])) for kind in KINDS}

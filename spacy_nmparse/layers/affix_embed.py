@@ -42,6 +42,9 @@ from spacy_nmparse.layers.products import HAS_TILES
 from spacy_nmparse.layers.seen_words import HIDDEN, SEEN, SHARED, hide, nothing_seen, see
 from spacy_nmparse.layers.word_types import find_types
 
+#: A word that has no static vector.
+NO_WORD = "\0"
+
 
 def AffixEmbed(
     width: int,
@@ -67,8 +70,8 @@ def AffixEmbed(
         prefixes, suffixes: lengths of the beginnings and of the ends, in letters.
         rows, affix_rows: of the norms' table, and of each of the other tables.
         maxout_pieces: of the layer that mixes them.
-        word_dropout: share of a batch's different words that hide their norm in training, and of
-            its documents that hide the spaces beside punctuation marks.
+        word_dropout: share of a batch's different words that hide their norm and static vector in
+            training, and of its documents that hide the spaces beside punctuation marks.
         dropout_factor: training drops columns of the tables at this multiple of its rate, at most
             at 0.9.
         include_static_vectors: whether the vectors of the vocabulary are used as well, projected
@@ -194,16 +197,17 @@ def forward(
             return treebanks.add(model, known_parts, of_treebanks), not_trained
         return Repeated(known_parts, types.keys, found, place, number), not_trained
     numbers = types.numbers(prefixes, suffixes)
+    hidden = numpy.zeros(len(numbers), dtype=bool)
+    if is_train:
+        see(model.attrs, numbers)
+        hidden = numpy.random.random(len(numbers)) < model.attrs["word_dropout"]
+        numbers[hidden, 0] = HIDDEN
     given: Any = numbers
     if static:  # vectors may be keyed by norms, and tokens have norms of their own
         norms: Any = numbers[:, :1]
-        given = (numbers, [Doc(docs[0].vocab, words=types.texts()).from_array([NORM], norms)])
-    if is_train:
-        see(model.attrs, numbers)
+        texts = [NO_WORD if one else text for one, text in zip(hidden, types.texts(), strict=True)]
+        given = (numbers, [Doc(docs[0].vocab, words=texts).from_array([NORM], norms)])
     hide(model.attrs, numbers)
-    if is_train:
-        hidden = numpy.random.random(len(numbers)) < model.attrs["word_dropout"]
-        numbers[hidden, 0] = HIDDEN
     vectors, backprop_vectors = embed(model.layers[0], given, is_train)
     dropped, backprop_dropped = model.layers[1](vectors[place], is_train)
 

@@ -217,6 +217,25 @@ def test_static_vectors() -> None:
     assert (cat == dog).all() and (cat == mat).all()
 
 
+@pytest.mark.parametrize("attr", ["ORTH", "NORM"])
+def test_training_hides_static_vectors(attr: str) -> None:
+    """Those of the words whose norms it hides: such words are as unknown ones without a vector."""
+    words = [f"w{i}" for i in range(400)]
+    vocab = spacy.blank("en").vocab
+    data = numpy.random.default_rng(0).normal(size=(400, 5)).astype("f")
+    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=words, attr=attr)
+    docs = [Doc(vocab, words)]
+    model = make(docs, prefixes=(), suffixes=(), word_dropout=0.3, include_static_vectors=True)
+    (vectors,), _ = model(docs, is_train=True)
+    (shown,) = model.predict(docs)
+    (hidden,) = model.predict([Doc(vocab, [f"x{i}" for i in range(400)])])
+    is_shown, is_hidden = (
+        numpy.isclose(vectors, expected, atol=1e-6).all(axis=1) for expected in (shown, hidden)
+    )
+    assert (is_shown ^ is_hidden).all()
+    assert 0.2 < is_hidden.mean() < 0.4
+
+
 def test_vectors_that_nobody_reads() -> None:
     """And those that are missing."""
     with pytest.warns(UserWarning, match="not use the .*include_static_vectors = true"):

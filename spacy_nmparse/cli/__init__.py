@@ -21,7 +21,7 @@ from spacy_nmparse.private import command_line
 HELP = "Convert treebanks, parse files, evaluate, and see what parsers do."
 COMMANDS = (
     *("parse", "convert", "init-config", "evaluate", "compare", "trace", "errors"),
-    *("annotate", "learn-on", "replace", "draw", "systems", "debug-data"),
+    *("annotate", "learn-on", "replace", "vectors", "draw", "systems", "debug-data"),
 )
 
 

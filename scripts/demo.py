@@ -39,7 +39,7 @@ from spacy_nmparse.ud.treebank import find_files
 from spacy_nmparse.ud.whole_pipeline import CONFIGS, KINDS, whole_pipeline
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # of a file that is run
-from scripts.licences import source_of
+from scripts.licences import source_of, vectors_of
 from scripts.packages import VERSION, card, full_name, wheel_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -370,7 +370,8 @@ def package(
     if metrics and treebank:
         raw = metrics / f"{model.parent.name}-raw.json"
         others = [treebank.parent / one for one in more.split() if more != NONE]
-        meta = card(model, raw, [source_of(one) for one in (treebank, *others)], name)
+        sources = [source_of(one) for one in (treebank, *others)]
+        meta = card(model, raw, [*sources, *vectors_of(model)], name)
         path = packages / f"{full_name(meta['lang'], name)}-meta.json"
         packages.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(meta, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Treebanks as sources of models: their names, pages and licences.
+"""Treebanks and word vectors as sources of models: their names, pages and licences.
 
 Not legal advice: a licence that is not in a list of those that allow models needs a person.
 """
@@ -10,7 +10,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-UNKNOWN = "see the treebank"
+import spacy
+from spacy.util import load_config
+
+UNKNOWN = "see the source"
 METADATA = re.compile(r"(?m)^License: *(\S.*?)\s*$")  # of the README of a UD treebank
 UD_NAME = re.compile(r"UD_[A-Z]\w*-\w+")  # of a treebank of Universal Dependencies
 #: Names of SPDX of the licences that allow to give away, change and sell what is made of the data.
@@ -26,7 +29,7 @@ OPEN = frozenset(
 
 class Source(NamedTuple):
     """What a model is trained on; `licence` is SPDX's name for it, or words that send the reader to
-    the treebank."""
+    the source."""
 
     name: str
     url: str
@@ -71,6 +74,26 @@ def source_of(treebank: Path) -> Source:
     named = ("License-Expression", "License", "Home-page")
     expression, licence, url = (fields.get(field, "") for field in named)
     return Source(name, url, spdx(expression or licence))
+
+
+def vectors_of(model: Path) -> list[Source]:
+    """Describe the pipeline whose word vectors a trained pipeline has, as it describes itself.
+
+    Args:
+        model: The folder of the trained pipeline.
+
+    Returns:
+        One source; none, if it was trained without vectors.
+
+    Raises:
+        OSError: If the pipeline with the vectors is not there any more.
+    """
+    name = load_config(model / "config.cfg", interpolate=True)["initialize"]["vectors"]
+    if not name:
+        return []
+    meta = spacy.load(name).meta
+    title = Path(name).name if Path(name).exists() else name
+    return [Source(f"the word vectors of {title}", meta["url"], spdx(meta["license"]))]
 
 
 def spdx(name: str) -> str:

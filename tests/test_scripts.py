@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from benchmarks.treebanks import find_splits
 from scripts import demo, prepare_demo
+from scripts.licences import vectors_of
 from scripts.packages import wheel_of
 from spacy_nmparse.ud.treebank import convert
 from tests.toy_treebank import ROOT, SMALL, read
@@ -234,8 +235,8 @@ def test_short_trainings_are_evaluated_more_often(tmp_path: Path) -> None:
 
 
 def test_word_vectors(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The parser learns with those of another pipeline; one without any is an error, before
-    anything is trained."""
+    """The parser learns with those of another pipeline, which the model card names; one without any
+    is an error, before anything is trained."""
     pytest.importorskip("udtools", reason="needs the package udtools")
     convert(find_splits(treebank), tmp_path, 2)
     other = spacy.blank("xx")
@@ -245,10 +246,14 @@ def test_word_vectors(treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert demo.main(train) == 1
     assert "no word vectors" in capsys.readouterr().err
     assert not (tmp_path / "models").exists()
+    assert vectors_of(tmp_path / "other") == []
     other.vocab.set_vector("a", numpy.ones(5, dtype="float32"))
+    other.meta.update(license="CC BY 4.0", url="https://example.org")
     other.to_disk(tmp_path / "other")
     assert demo.main(train) == 0
-    nlp = spacy.load(tmp_path / "models" / "nm_parser" / "model-best")
+    model = tmp_path / "models" / "nm_parser" / "model-best"
+    assert vectors_of(model) == [("the word vectors of other", "https://example.org", "CC-BY-4.0")]
+    nlp = spacy.load(model)
     assert nlp.vocab.vectors.shape[1] == 5
     assert nlp.config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] is True
 

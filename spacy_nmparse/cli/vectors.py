@@ -56,6 +56,8 @@ def run(
                 due += SHOWN
         vectors = spacy.blank(str(nlp.lang))
         vectors.vocab.vectors = means.vectors(vectors, width)
+        vectors.meta["description"] = f"Vectors of words by the transformer {transformer}"
+        vectors.meta["license"] = nlp.meta["license"]
         safe_to_disk(vectors, output)
     made = vectors.vocab.vectors
     show(f"{output}: vectors of {counted(made.n_keys, 'word')}, {made.shape[1]} numbers each")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from spacy.util import is_package, load_config, load_model_from_config
 from thinc.api import Config
 
 from spacy_nmparse.cli.console import CODE, check_absent, check_lang, fail, failures, load
-from spacy_nmparse.cli.pretrained import with_transformer
+from spacy_nmparse.cli.pretrained import PACKAGE, with_transformer
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.mean_vectors import MeanVectors, transformer_of
 from spacy_nmparse.terminal import show
@@ -68,6 +69,11 @@ def _pipeline(name: str, lang: str | None) -> Language:
     """A pipeline with a transformer: a trained one, or one that is made of a transformer alone."""
     if is_package(name) or (Path(name) / "meta.json").is_file():
         return load(name)
+    if find_spec("spacy_curated_transformers") is None:
+        fail(
+            f"A transformer needs {PACKAGE}: install spacy-nmparse with its extra transformers, or "
+            f"python -m pip install {PACKAGE} transformers"
+        )
     if not lang:
         fail("--lang is missing: which tokenizer splits the texts (xx: that of no language).")
     whole = with_transformer(load_config(CONFIGS / "nm_parser.cfg", interpolate=False), name)

@@ -106,3 +106,14 @@ def test_what_is_wrong(nlp: Language, tmp_path: Path, capfd: pytest.CaptureFixtu
         assert nmparse(["vectors", str(tmp_path / model), str(text), "-o", output]) == 2
         assert message in capfd.readouterr().err
     assert not Path(output).exists()
+
+
+def test_without_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("spacy_nmparse.cli.vectors.find_spec", lambda name: None)
+    text = tmp_path / "text.txt"
+    text.write_text("a", encoding="utf-8")
+    arguments = ["vectors", str(tmp_path), str(text), "--lang", "en", "-o", str(tmp_path / "x")]
+    assert nmparse(arguments) == 2
+    assert "its extra transformers" in capfd.readouterr().err

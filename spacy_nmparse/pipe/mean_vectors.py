@@ -50,7 +50,7 @@ class MeanVectors:
     def add(self, docs: Iterable[Doc]) -> Iterator[int]:
         """Add the words of documents, whose tokens count as words but for whitespace. Yields how
         many words were added, after each batch."""
-        rest = iter(docs)
+        rest = filter(len, docs)
         known = self._transformer.all_layer_outputs
         self._transformer.all_layer_outputs = True
         try:

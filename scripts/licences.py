@@ -97,5 +97,8 @@ def vectors_of(model: Path) -> list[Source]:
 
 
 def spdx(name: str) -> str:
-    """SPDX's name of a licence that is written with spaces: ``CC BY-SA 4.0``."""
-    return name.replace(" ", "-") or UNKNOWN
+    """SPDX's name of a licence that is written with spaces, ``CC BY-SA 4.0``, or in small letters,
+    ``apache-2.0``."""
+    name = name.replace(" ", "-")
+    known = {licence.lower(): licence for licence in OPEN}
+    return known.get(name.lower(), name) or UNKNOWN

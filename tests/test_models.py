@@ -127,6 +127,7 @@ METADATA = "# Summary\n<pre>\n=== Machine-readable metadata ===\nLicense: {}\nIn
     [
         ("README.md", "CC BY-SA 4.0", "CC-BY-SA-4.0", True),
         ("README.txt", "LGPLLR", "LGPLLR", True),
+        ("README.md", "apache-2.0", "Apache-2.0", True),
         ("README.md", "CC BY-NC-SA 3.0 ", "CC-BY-NC-SA-3.0", False),
         ("README.md", "CC BY-ND 4.0", "CC-BY-ND-4.0", False),
         ("README.md", "non-commercial use", "non-commercial-use", False),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import srsly
 from spacy.util import load_config
 from thinc.api import Config
 
 from spacy_nmparse.ud.whole_pipeline import CONFIGS
 
 PACKAGE = "spacy-curated-transformers"
+FRONT = re.compile(r"---\n(.*?\n)---", re.DOTALL)  # how the README of a transformer begins
 #: By Hugging Face's `model_type`: the architecture, what cuts words into pieces, and positions that
 #: no piece can have.
 MODELS = {
@@ -44,23 +47,37 @@ def read_description(name: str) -> dict[str, Any]:
         FileNotFoundError: If a folder has no such file.
         ValueError: If a name cannot be fetched, or the package that fetches it is missing.
     """
-    folder = Path(name)
-    if folder.is_dir():
-        path = folder / "config.json"
-        if not path.is_file():
-            raise FileNotFoundError(f"{folder} is no transformer: it has no config.json.")
-    else:
-        try:
-            from huggingface_hub import hf_hub_download
-
-            path = Path(hf_hub_download(name, "config.json"))
-        except Exception as error:
-            raise ValueError(
-                f"There is no folder {name}, and no transformer of this name could be fetched from "
-                f"the Hugging Face hub: {error}"
-            ) from error
+    try:
+        path = file_of(name, "config.json")
+    except Exception as error:
+        raise ValueError(
+            f"There is no folder {name}, and no transformer of this name could be fetched from "
+            f"the Hugging Face hub: {error}"
+        ) from error
+    if not path.is_file():
+        raise FileNotFoundError(f"{name} is no transformer: it has no config.json.")
     description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return description
+
+
+def read_licence(name: str) -> str:
+    """The licence of a transformer as its `README.md` names it, "" if it does not; name: as of
+    `read_description`."""
+    try:
+        text = file_of(name, "README.md").read_text(encoding="utf-8")
+        licence = srsly.yaml_loads(FRONT.match(text)[1])["license"]  # type: ignore[index]
+        return licence if isinstance(licence, str) else ", ".join(licence)
+    except Exception:  # no file, no such part of it, or one that is no YAML: it names none
+        return ""
+
+
+def file_of(name: str, file: str) -> Path:
+    """Where a file of a transformer is. It is fetched, unless `name` is a folder."""
+    if Path(name).is_dir():
+        return Path(name) / file
+    from huggingface_hub import hf_hub_download
+
+    return Path(hf_hub_download(name, file))
 
 
 def with_transformer(config: dict[str, Any], name: str) -> Config:

@@ -16,7 +16,7 @@ from spacy.util import is_package, load_config, load_model_from_config
 from thinc.api import Config
 
 from spacy_nmparse.cli.console import CODE, check_absent, check_lang, fail, failures, load
-from spacy_nmparse.cli.pretrained import PACKAGE, with_transformer
+from spacy_nmparse.cli.pretrained import PACKAGE, read_licence, with_transformer
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.mean_vectors import MeanVectors, transformer_of
 from spacy_nmparse.terminal import show
@@ -56,7 +56,7 @@ def run(
                 show(f"{n_words} words")
                 due += SHOWN
         vectors = spacy.blank(str(nlp.lang))
-        vectors.vocab.vectors = means.vectors(vectors, width)
+        vectors.vocab.vectors = means.vectors(vectors.vocab.strings, width)
         vectors.meta["description"] = f"Vectors of words by the transformer {transformer}"
         vectors.meta["license"] = nlp.meta["license"]
         safe_to_disk(vectors, output)
@@ -83,6 +83,7 @@ def _pipeline(name: str, lang: str | None) -> Language:
         "initialize": {"components": {PIPE: whole["initialize"]["components"][PIPE]}},
     }
     nlp = load_model_from_config(Config(config), auto_fill=True)
+    nlp.meta["license"] = read_licence(name)
     nlp.initialize(lambda: [Example.from_dict(nlp.make_doc("a"), {})])
     return nlp
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.training.batchers import minibatch_by_words
 from spacy.vectors import Vectors
@@ -19,6 +20,8 @@ from thinc.api import to_numpy
 
 #: Documents that are sorted by length, and words that the transformer runs on at once.
 SORTED, AT_ONCE = 1000, 2000
+#: Differences of vectors below this share of the vectors are rounding.
+NOISE = 1e-5
 
 
 def transformer_of(nlp: Language) -> Any:
@@ -78,16 +81,17 @@ class MeanVectors:
                 self._sums[word] = vector
             self._counts[word] += 1
 
-    def vectors(self, nlp: Language, width: int) -> Vectors:
+    def vectors(self, strings: StringStore, width: int) -> Vectors:
         """The vectors: the principal components of the means, in which common words count more, by
         the logarithm of their number. They are scaled together, to a deviation of about 1.
 
         Args:
-            nlp: whose vocabulary gets the words.
+            strings: of the vocabulary that gets the vectors. The words are added.
             width: numbers of a vector, if the transformer has so many.
 
         Raises:
-            ValueError: there are fewer words than numbers of a vector.
+            ValueError: there are fewer words than numbers of a vector, or the transformer says
+                the same of all of them.
         """
         words = list(self._sums)
         if len(words) <= width:
@@ -99,8 +103,12 @@ class MeanVectors:
         means = numpy.stack([self._sums[word] for word in words]) / counts[:, None]
         weights = 1 + numpy.log(counts)
         weights /= weights.sum()
-        means -= weights @ means
+        centre = weights @ means
+        means -= centre
         variances, axes = numpy.linalg.eigh((means * weights[:, None]).T @ means)
         means = means @ axes[:, ::-1][:, :width]
-        means /= numpy.sqrt(variances[-width:].clip(min=0)).mean()
-        return Vectors(strings=nlp.vocab.strings, data=means.astype("float32"), keys=words)
+        deviation = numpy.sqrt(variances[-width:].clip(min=0)).mean()
+        if not deviation > NOISE * numpy.abs(centre).max():
+            raise ValueError("The transformer says the same of all words: is it a trained one?")
+        means /= deviation
+        return Vectors(strings=strings, data=means.astype("float32"), keys=words)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc
+from thinc.types import Ragged
 
+from spacy_nmparse.cli.pretrained import read_licence
 from spacy_nmparse.pipe.mean_vectors import MeanVectors, transformer_of
 from tests.pipe import test_transformer
 from tests.toy_treebank import nmparse
@@ -39,7 +43,7 @@ def test_means(nlp: Language) -> None:
     means = MeanVectors(transformer)
     assert sum(means.add(iter(docs))) == sum(map(len, docs))
     assert not transformer.all_layer_outputs
-    found = means.vectors(spacy.blank("xx"), WIDTH)
+    found = means.vectors(StringStore(), WIDTH)
     expected: dict[str, list[Any]] = {}
     transformer.all_layer_outputs = True
     for doc in docs:
@@ -57,7 +61,7 @@ def test_means(nlp: Language) -> None:
     made = distances(np.array([found[spacy.strings.hash_string(word)] for word in words]))
     assert np.allclose(made / made.max(), given / given.max(), atol=1e-4)
     assert found.shape == (len(words), WIDTH) and found.data.dtype == np.float32
-    assert means.vectors(spacy.blank("xx"), 4).shape == (len(words), 4)
+    assert means.vectors(StringStore(), 4).shape == (len(words), 4)
 
 
 def test_command(nlp: Language, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +84,10 @@ def test_command(nlp: Language, tmp_path: Path, capfd: pytest.CaptureFixture[str
 
 
 def test_command_with_a_folder(bert: Path, tmp_path: Path) -> None:
-    """As Hugging Face saves a transformer; sentences of CoNLL-U are documents of their own."""
+    """As Hugging Face saves a transformer; sentences of CoNLL-U are documents of their own, and
+    the licence is that of the transformer."""
+    about = "---\nlanguage: xx\nlicense: apache-2.0\n---\n# A model\n"
+    (bert / "README.md").write_text(about, encoding="utf-8")
     text = tmp_path / "text.conllu"
     rows = (f"{i + 1}\t{word}" + "\t_" * 8 for i, word in enumerate(["a", "b", "aa", "ab", "c"]))
     text.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
@@ -89,8 +96,43 @@ def test_command_with_a_folder(bert: Path, tmp_path: Path) -> None:
         nmparse(["vectors", str(bert), str(text), "--lang", "en", "--width", "4", "-o", output])
         == 0
     )
-    vectors = spacy.load(output).vocab.vectors
+    made = spacy.load(output)
+    vectors = made.vocab.vectors
     assert vectors.shape == (5, 4) and np.isfinite(vectors.data).all()
+    assert made.meta["license"] == "apache-2.0"
+
+
+@pytest.mark.parametrize(
+    ("about", "licence"),
+    [
+        ("---\nlicense: mit\n---\n", "mit"),
+        ("---\nlicense: [mit, gpl]\n---\n", "mit, gpl"),
+        ("---\nlicense:\n---\n", ""),
+        ("---\ntags: [a\n---\n", ""),
+        ("license: mit\n", ""),
+        (None, ""),
+    ],
+)
+def test_licence_of_a_folder(tmp_path: Path, about: str | None, licence: str) -> None:
+    if about is not None:
+        (tmp_path / "README.md").write_text(about, encoding="utf-8")
+    assert read_licence(str(tmp_path)) == licence
+
+
+def test_the_same_of_all_words() -> None:
+    class Constant:
+        all_layer_outputs = False
+
+        def predict(self, docs: list[Doc]) -> Any:
+            ones = [
+                Ragged(np.full((len(doc), 8), 0.3, "f"), np.ones(len(doc), int)) for doc in docs
+            ]
+            return SimpleNamespace(all_outputs=[[one] * 2 for one in ones])
+
+    means = MeanVectors(Constant())
+    sum(means.add(some_docs(spacy.blank("xx"), 30)))
+    with pytest.raises(ValueError, match="says the same of all words"):
+        means.vectors(StringStore(), 4)
 
 
 def test_what_is_wrong(nlp: Language, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

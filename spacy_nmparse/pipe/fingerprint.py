@@ -62,9 +62,11 @@ class Fingerprint:
         if known is None:
             return True
         tok2vec = model.maybe_get_ref("tok2vec")
-        if tok2vec is None or not listeners(tok2vec):
+        heard = [] if tok2vec is None else listeners(tok2vec)
+        if not heard:
             return True
-        vectors = numpy.concatenate([to_numpy(one) for one in tok2vec.predict(docs)])
+        outputs = [numpy.concatenate([*map(to_numpy, one.predict(docs))]) for one in heard]
+        vectors = numpy.hstack(outputs)  # not what the parser has beside them, of its own
         if notes is not None:
             notes.append(vectors)
             self._home = vocab

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -86,4 +89,14 @@ def lacks_vectors(nlp: Language, name: str, vocab: Vocab) -> bool:
 def own_token_vectors(nlp: Language, name: str) -> None:
     """Give a parser a copy of the tok2vec that it listens to."""
     for upstream in _upstreams(nlp, name):
-        nlp.replace_listeners(upstream, name, ["model.tok2vec"])
+        config = nlp.get_pipe_config(name)["model"]
+        nlp.replace_listeners(upstream, name, list(_listening(config, "model", upstream)))
+
+
+def _listening(block: dict[str, Any], path: str, upstream: str) -> Iterator[str]:
+    """The paths in a parser's config of the layers that listen to a component."""
+    if block.get("upstream") in (upstream, "*"):
+        yield path
+    for key, value in block.items():
+        if isinstance(value, dict):
+            yield from _listening(value, f"{path}.{key}", upstream)

@@ -18,6 +18,7 @@ from spacy.attrs import ORTH, SPACY
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy_curated_transformers.models.listeners import replace_listener_cfg_callback
 from spacy_curated_transformers.models.output import TransformerModelOutput
 from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
@@ -40,6 +41,7 @@ class PretrainedTransformer(CuratedTransformer):
                 f"The component '{self.name}': megabytes must be at least 0, got {megabytes}."
             )
         self.megabytes = megabytes
+        self.model.attrs["replace_listener_cfg"] = with_listener
         self._n_updates = 0
         self._forget()
 
@@ -106,10 +108,11 @@ class PretrainedTransformer(CuratedTransformer):
             for layers in outputs.all_outputs
         ]
 
-        def accumulate(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> None:
+        def accumulate(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> list[Doc]:
             for total, one in zip(gradients, given, strict=True):
                 for j in outputs_to_backprop:
                     total[j].data += one[j].data
+            return []
 
         def backprop(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> Any:
             accumulate(given, outputs_to_backprop)
@@ -121,6 +124,21 @@ class PretrainedTransformer(CuratedTransformer):
             return d_docs
 
         return outputs, accumulate, backprop
+
+
+def with_listener(transformer: dict[str, Any], heard: dict[str, Any]) -> dict[str, Any]:
+    """The config of a transformer in the place of the layer that listens to it.
+
+    Args:
+        transformer: the config of the transformer's model.
+        heard: that of all token vectors of the component that listens. The listener may be one of
+            several layers, where ``replace_listener_cfg_callback`` wants it alone.
+    """
+    blocks = [heard]
+    while "upstream" not in blocks[-1]:
+        blocks += [part for part in blocks.pop().values() if isinstance(part, dict)]
+    config: dict[str, Any] = replace_listener_cfg_callback(transformer, blocks[-1])
+    return config
 
 
 def give_back_memory() -> None:

@@ -13,15 +13,15 @@ from spacy.language import Language
 from spacy.training import Example
 
 from spacy_nmparse.pipe.fingerprint import LIMIT, Fingerprint, distance
-from tests.pipe.common import TOK2VEC, TREES
-from tests.pipe.test_replace import pipeline
+from tests.pipe.common import LISTENER, TOK2VEC, TREES
+from tests.pipe.test_replace import BESIDE, pipeline
 
 MANY = [" ".join(f"w{(7 * i + j) % 97}" for j in range(10)) for i in range(30)]
 
 
-def trained(seed: int) -> Language:
+def trained(seed: int, heard: dict) -> Language:
     """A pipeline whose tok2vec is shared and whose parser has been evaluated, as in training."""
-    nlp = pipeline("nm_parser", seed=seed)
+    nlp = pipeline("nm_parser", seed=seed, heard=heard)
     gains = numpy.random.default_rng(seed).uniform(0.5, 1.5, TOK2VEC["width"]).astype("float32")
     for layer in nlp.get_pipe("tok2vec").model.walk():  # type: ignore[attr-defined]
         if layer.name == "layernorm":  # as after more training
@@ -30,11 +30,11 @@ def trained(seed: int) -> Language:
     return nlp
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+@pytest.fixture(scope="module", params=[LISTENER, BESIDE], ids=["alone", "beside"])
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("pipelines")
     for seed in (0, 1):
-        trained(seed).to_disk(folder / str(seed))
+        trained(seed, request.param).to_disk(folder / str(seed))
     return [folder / "0", folder / "1"]
 
 

@@ -31,9 +31,17 @@ STATIC = affix_tok2vec(
     "spacy_nmparse.MaxoutWindowEncoder.v1", TOK2VEC["width"], include_static_vectors=True
 )
 
+#: A listener, and vectors of the parser's own beside what it hears.
+WORDS = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 8}
+BESIDE = {"@layers": "concatenate.v1", "*": {"heard": LISTENER, "words": WORDS}}
+
 
 def pipeline(
-    parser: str = "parser", vectors: int = 0, tok2vec: dict = TOK2VEC, seed: int = 0
+    parser: str = "parser",
+    vectors: int = 0,
+    tok2vec: dict = TOK2VEC,
+    seed: int = 0,
+    heard: dict = LISTENER,
 ) -> Language:
     """A tagger, a parser and a lemmatizer; the first two share a tok2vec."""
     fix_random_seed(seed)
@@ -43,7 +51,7 @@ def pipeline(
     nlp.add_pipe("tok2vec", config={"model": tok2vec})
     tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
     nlp.add_pipe("tagger", config={"model": tagger})
-    nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=LISTENER)})
+    nlp.add_pipe("nm_parser", config={"model": model_config(tok2vec=heard)})
     ruler = nlp.add_pipe("attribute_ruler")
     learn(nlp, [tagged(example) for example in make_examples(nlp.vocab)])
     ruler.add([[{"TAG": "Ts"}]], {"LEMMA": "see"})
@@ -62,10 +70,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[LISTENER, BESIDE], ids=["alone", "beside"])
+def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("source")
-    pipeline("nm_parser").to_disk(path)
+    pipeline("nm_parser", heard=request.param).to_disk(path)
     return path
 
 

@@ -91,12 +91,10 @@ def heads_of(nlp: Language) -> list[int]:
 
 @pytest.mark.parametrize("affixes", [False, True])
 def test_trains_and_is_read_back(config: Config, tmp_path: Path, affixes: bool) -> None:
-    """Alone, and beside an embedding of affixes, which learns too."""
-    if affixes:
+    """Beside an embedding of affixes, which learns too, and alone."""
+    if not affixes:
         model = config["components"]["parser"]["model"]
-        words = {"@architectures": "spacy_nmparse.AffixEmbed.v1", "width": 8}
-        both = {"transformer": model["tok2vec"], "words": words}
-        model["tok2vec"] = {"@layers": "concatenate.v1", "*": both}
+        model["tok2vec"] = model["tok2vec"]["*"]["transformer"]
     nlp = started(config)
     parser: Any = nlp.get_pipe("parser")
     embeds = [node for node in parser.model.walk() if node.name == "nmparse_affix_embed"]
@@ -130,12 +128,14 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     ours, theirs = (one["components"]["parser"] for one in (config, other))
     assert ours["factory"] == theirs["factory"]
     assert ours.get("system") == theirs.get("system")
-    listener = ours["model"].pop("tok2vec")
+    listener = ours["model"].pop("tok2vec")["*"]["transformer"]
     assert listener["@architectures"] == f"{PACKAGE}.LastTransformerLayerListener.v1"
     theirs["model"].pop("tok2vec")
     assert ours["model"] == theirs["model"]
     for section in ("corpora", "paths"):
         assert config[section] == other[section]
+    taught = load_config(CONFIG, overrides={"paths.teacher": "a"}, interpolate=True)
+    assert taught["initialize"]["components"]["parser"] == {"teacher": "a"}
     loaders = config["initialize"]["components"]["transformer"]
     assert loaders["encoder_loader"]["name"] == loaders["piecer_loader"]["name"]
 
@@ -180,12 +180,23 @@ def test_a_transformer_that_is_not_trained(nlp: Language, config: Config) -> Non
     assert all(np.array_equal(value, before[key]) for key, value in weights(nlp).items())
 
 
-def test_a_transformer_of_its_own_is_not_listened_to(nlp: Language) -> None:
-    """Its vectors are those that the parser was trained on: none are kept for comparison."""
-    nlp.replace_listeners("transformer", "parser", ["model.tok2vec"])
+@pytest.mark.parametrize("path", ["model.tok2vec", "model.tok2vec.*.transformer"])
+def test_a_transformer_of_its_own_is_not_listened_to(
+    config: Config, tmp_path: Path, path: str
+) -> None:
+    """Alone, and beside an embedding of affixes. Its vectors are those that the parser was trained
+    on: none are kept for comparison."""
+    if "*" not in path:
+        model = config["components"]["parser"]["model"]
+        model["tok2vec"] = model["tok2vec"]["*"]["transformer"]
+    nlp = started(config)
+    expected = heads_of(nlp)
+    nlp.replace_listeners("transformer", "parser", [path])
     parser: Any = nlp.get_pipe("parser").from_bytes(nlp.get_pipe("parser").to_bytes())  # type: ignore[attr-defined]
-    nlp(make(nlp, None))
+    assert heads_of(nlp) == expected
     assert not parser._fingerprint._compared
+    nlp.to_disk(tmp_path / "model")
+    assert heads_of(spacy.load(tmp_path / "model", exclude=["transformer"])) == expected
 
 
 BERT = {
@@ -377,9 +388,9 @@ def test_no_warmup_outside_of_training() -> None:
     """spaCy makes the optimizer of ``nlp.initialize()`` without the config around it."""
     config = load_config(CONFIG, interpolate=False)["training"]["optimizer"]
     optimizer = registry.resolve({"optimizer": config})["optimizer"]
-    assert optimizer.learn_rate == 0.001
+    assert optimizer.learn_rate == config["learn_rate"]["rate"]
     optimizer.step_schedules()
-    assert optimizer.learn_rate == 0.001
+    assert optimizer.learn_rate == config["learn_rate"]["rate"]
 
 
 @pytest.mark.parametrize(("epochs", "warmup"), [(0, 0.1), (2, 1.0)])

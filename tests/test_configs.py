@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,24 @@ def test_spacy_fills_and_accepts_it(path: Path, tmp_path: Path) -> None:
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
     assert "Config is valid" in result.output
+
+
+def leaves(block: Any) -> Iterator[Any]:
+    if isinstance(block, dict):
+        for value in block.values():
+            yield from leaves(value)
+    else:
+        yield block
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_variables_arrive(path: Path) -> None:
+    """spaCy leaves a block that is written on one line a text, if a variable in it is one."""
+    variables = {f"paths.{key}": "given" for key in load_config(path)["paths"]}
+    config = load_config(path, overrides={**variables, "nlp.lang": "en"}, interpolate=True)
+    found = [*leaves(config)]
+    assert found.count("given") > len(variables)
+    assert not [value for value in found if isinstance(value, str) and value.startswith("{")]
 
 
 @pytest.mark.parametrize("lang", ["xx", "en", "th", "zh"])

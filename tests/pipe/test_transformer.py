@@ -134,8 +134,6 @@ def test_config_is_that_of_the_parser_but_for_the_transformer() -> None:
     assert ours["model"] == theirs["model"]
     for section in ("corpora", "paths"):
         assert config[section] == other[section]
-    taught = load_config(CONFIG, overrides={"paths.teacher": "a"}, interpolate=True)
-    assert taught["initialize"]["components"]["parser"] == {"teacher": "a"}
     loaders = config["initialize"]["components"]["transformer"]
     assert loaders["encoder_loader"]["name"] == loaders["piecer_loader"]["name"]
 

@@ -25,7 +25,7 @@ from thinc.api import Optimizer
 from thinc.types import Ragged
 
 #: Updates after which memory is given back to the system.
-N_UPDATES = 10
+N_UPDATES = 50
 
 Outputs = list[list[Ragged]]
 Backprop = Callable[..., Any]

@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model, to_numpy
 
-from spacy_nmparse.pipe.words import listeners
+from spacy_nmparse.pipe.words import TRANSFORMER, listeners
 
 MOST = 10_000  # words that a fingerprint is made of, at most
 LEAST = 50  # words that are compared
@@ -63,10 +63,12 @@ class Fingerprint:
             return True
         tok2vec = model.maybe_get_ref("tok2vec")
         heard = [] if tok2vec is None else listeners(tok2vec)
-        if not heard:
+        if tok2vec is None or not heard:
             return True
+        if any(one.name == TRANSFORMER for one in heard):  # its output is no vectors yet
+            heard = [tok2vec]
         outputs = [numpy.concatenate([*map(to_numpy, one.predict(docs))]) for one in heard]
-        vectors = numpy.hstack(outputs)  # not what the parser has beside them, of its own
+        vectors = numpy.hstack(outputs)  # without what the parser has of its own beside them
         if notes is not None:
             notes.append(vectors)
             self._home = vocab

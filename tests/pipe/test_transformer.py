@@ -345,16 +345,17 @@ def test_outputs_of_a_frozen_transformer_are_kept(
 
 
 def test_memory_is_given_back(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the transformer is trained, after every tenth update."""
+    """While the transformer is trained, after every `N_UPDATES` updates."""
     examples = examples_of(nlp)
     transformer: Any = nlp.get_pipe("transformer")
     module = sys.modules[type(transformer).__module__]
     module.give_back_memory()
     calls: list[None] = []
     monkeypatch.setattr(module, "give_back_memory", lambda: calls.append(None))
+    monkeypatch.setattr(module, "N_UPDATES", 5)
     counts = []
     for transformer.frozen in (False, True):
-        for _ in range(20):
+        for _ in range(10):
             transformer.update(examples)
         counts.append(len(calls))
     assert counts == [2, 2]

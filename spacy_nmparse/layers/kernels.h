@@ -92,6 +92,20 @@ NMP_LOOP(nmp_sum_rows,
     }
 }
 
+/* Keep the larger of two sums, and its number; of equal ones the lesser number. */
+NMP_LOOP(nmp_keep_larger,
+    (float *NMP_RESTRICT top, int *NMP_RESTRICT best, const float *NMP_RESTRICT sum, int number,
+     int width),
+    (top, best, sum, number, width))
+{
+    ptrdiff_t i;
+    for (i = 0; i < width; ++i) {
+        const int larger = (sum[i] > top[i]) | ((sum[i] == top[i]) & (number < best[i]));
+        top[i] = larger ? sum[i] : top[i];
+        best[i] = larger ? number : best[i];
+    }
+}
+
 /* out[i] += in[i] */
 NMP_LOOP(nmp_add,
     (float *NMP_RESTRICT out, const float *NMP_RESTRICT in, int width),

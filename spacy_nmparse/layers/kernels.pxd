@@ -4,6 +4,9 @@ from libc.stdint cimport uint8_t, uint32_t
 
 
 cdef extern from "kernels.h" nogil:
+    void nmp_keep_larger(
+        float* top, int* best, const float* sum, int number, int width
+    ) nogil
     void nmp_add(float* out, const float* row, int width)
     void nmp_add_product(float* out, const float* a, const float* b, int width)
     void nmp_add_scaled(float* out, const float* row, float scale, int width)

@@ -264,9 +264,9 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         scorer = self.score_moves(words, self.write_tags)
         if scorer is None:
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
-        tags, readings = None, self._learned.tags.readings
-        if scorer.tag_scores is not None and readings is not None:
-            tags = hooks_of(self.model).best_readings(scorer.tag_scores, readings)
+        tags = None
+        if scorer.tag_scores is not None and self._learned.tags.readings is not None:
+            tags = self._learned.tags.best(scorer.tag_scores)
         batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
         how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:

@@ -18,6 +18,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
+from spacy_nmparse.scorers.readings import Readings
 from spacy_nmparse.scorers.tags import UNKNOWN, GoldTags
 
 FIELDS = [POS, TAG, MORPH]
@@ -86,6 +87,19 @@ class TagSet:
             indices = self._indices(*triple)
             row[(first + indices)[indices != UNKNOWN]] = 1
         return found
+
+    @cached_property
+    def _tree(self) -> Readings:
+        return Readings(self.readings)
+
+    def best(self, scores: numpy.ndarray) -> numpy.ndarray:
+        """The triple of each word whose values have the largest sum of scores, the first of equal
+        ones: int32 (words,).
+
+        Args:
+            scores: float32 (words, sum of sizes), of all values of all attributes.
+        """
+        return self._tree.best(scores)
 
     @cached_property
     def has_tags(self) -> bool:

@@ -18,7 +18,6 @@ from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel,
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
-from spacy_nmparse.scorers.tagging import best_readings
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
@@ -247,4 +246,3 @@ class ArcScorerHooks(Hooks):
     check_system = staticmethod(check_system)
     shapes = staticmethod(shapes)
     resized = staticmethod(resized)
-    best_readings = staticmethod(best_readings)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy
 from thinc.api import Model, deserialize_attr
 
 from spacy_nmparse.layers.parameters import renew
@@ -51,15 +50,6 @@ class Hooks:
     def looks_at_tags(self, model: Model) -> bool:
         """Whether the scorer knows words by the tags of their document."""
         return False
-
-    def best_readings(self, scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
-        """The best reading of each word, int32 (words,), if the scorer can learn tags.
-
-        Args:
-            scores: float32 (words, sum of sizes), of all values of all attributes.
-            table: the readings, as of ``tags.GoldTags``.
-        """
-        raise NotImplementedError
 
     def resize(self, model: Model, system: TransitionSystem) -> None:
         """Make room for labels added behind the known ones."""

@@ -23,7 +23,6 @@ from spacy_nmparse.scorers.state_scorer_kernel import (
     check_system,
     label_blocks,
 )
-from spacy_nmparse.scorers.tagging import best_readings
 from spacy_nmparse.scorers.token_facts import token_values
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
 from spacy_nmparse.systems import TransitionSystem
@@ -195,4 +194,3 @@ class StateScorerHooks(Hooks):
         return any(fact.looks_at_tags for fact in facts.values())
 
     resized = staticmethod(resized)
-    best_readings = staticmethod(best_readings)

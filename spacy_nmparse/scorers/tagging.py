@@ -98,20 +98,6 @@ def learn_readings(model: Model, vectors: Any, tags: GoldTags, weight: float) ->
     return backprop(values)
 
 
-def best_readings(scores: numpy.ndarray, table: numpy.ndarray) -> numpy.ndarray:
-    """The best reading of each word, int32 (words,).
-
-    Args:
-        scores: float32 (words, sum of sizes), what the layer predicts.
-        table: of readings, as of ``GoldTags``.
-    """
-    best = numpy.empty(len(scores), dtype="int32")
-    weights = packed(table)
-    for rows in blocks(len(scores)):
-        best[rows] = weights.times(scores[rows]).argmax(axis=1)
-    return best
-
-
 def blocks(n: int) -> list[slice]:
     """The rows of n words, few enough at a time for the scores of all readings."""
     return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

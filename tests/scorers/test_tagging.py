@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +12,12 @@ import pytest
 from thinc.api import Model, NumpyOps
 
 from spacy_nmparse.scorers import tagging
+from spacy_nmparse.scorers.readings import Readings
 from spacy_nmparse.scorers.tag_gradient import tag_gradient
 from spacy_nmparse.scorers.tagging import (
     BLOCK,
     READING_WEIGHT,
     Tagging,
-    best_readings,
     learn_readings,
     learn_values,
 )
@@ -145,13 +146,20 @@ def test_new_sizes_ask_for_new_parameters() -> None:
     assert not layer.has_param("W")
 
 
-def test_the_best_reading_has_the_largest_sum_of_values() -> None:
-    n = 2 * BLOCK + 3
-    values = numpy.asarray([[1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 0]], dtype="float32")
-    scores = numpy.random.RandomState(2).randn(n, values.shape[1]).astype("float32")
-    sums = [[sum(row[has == 1]) for has in values] for row in scores]
-    best = best_readings(scores, values)
-    assert best.dtype == "int32"
-    assert best.tolist() == [row.index(max(row)) for row in sums]
-    assert set(best.tolist()) == {0, 1, 2}
-    assert best_readings(scores[:0], values).tolist() == []
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 67])
+def test_the_best_reading_has_the_largest_sum_of_values(n: int) -> None:
+    """Of equal ones the first; also with a reading without values, equal readings, a pickled copy
+    and scores of other strides."""
+    random = numpy.random.RandomState(n)
+    for n_values in (1, 4, 9):
+        table = (random.rand(7, n_values) < 0.4).astype("float32")
+        readings = pickle.loads(pickle.dumps(Readings(table)))
+        for scores in (random.randint(-2, 3, (n, n_values)), random.randn(n_values, n).T):
+            scores = scores.astype("float32")
+            sums = scores.astype("float64") @ table.T
+            best = readings.best(scores)
+            assert best.dtype == "int32"
+            assert best.tolist() == sums.argmax(axis=1).tolist()
+    assert Readings(TABLE[:0]).best(numpy.ones((2, 9), "float32")).tolist() == [0, 0]
+    with pytest.raises(ValueError, match="Readings of 9 values, but scores of 8"):
+        Readings(TABLE).best(numpy.ones((2, 8), "float32"))

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from spacy.attrs import ORTH, SPACY
+from spacy.attrs import LENGTH, ORTH, SPACY
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -23,6 +23,10 @@ from spacy_curated_transformers.models.output import TransformerModelOutput
 from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
 from thinc.types import Ragged
+
+#: Letters of a word that the transformer sees. The time that its pieces take grows with the cube of
+#: their number: a word of 20,000 letters would take hours.
+LONGEST = 100
 
 #: Updates after which memory is given back to the system.
 N_UPDATES = 50
@@ -86,7 +90,7 @@ class PretrainedTransformer(CuratedTransformer):
 
     def predict(self, docs: Iterable[Doc]) -> TransformerModelOutput:
         """Run the transformer on the documents whose outputs are not kept."""
-        docs = list(docs)
+        docs = with_short_words(docs)
         if self._kept is None or not self.frozen:
             return super().predict(docs)
         return TransformerModelOutput(
@@ -101,7 +105,7 @@ class PretrainedTransformer(CuratedTransformer):
         of the last and trains the transformer. The loss is the sum of the squared gradients."""
         if self.frozen:
             return self.predict(docs), no_gradient, no_gradient
-        outputs, backprop_model = self.model.begin_update(docs)
+        outputs, backprop_model = self.model.begin_update(with_short_words(docs))
         alloc = self.model.ops.alloc_f
         gradients = [
             [Ragged(alloc(layer.dataXd.shape), layer.lengths) for layer in layers]
@@ -124,6 +128,17 @@ class PretrainedTransformer(CuratedTransformer):
             return d_docs
 
         return outputs, accumulate, backprop
+
+
+def with_short_words(docs: Iterable[Doc]) -> list[Doc]:
+    """Documents with the first LONGEST letters of each word."""
+    found = []
+    for doc in docs:
+        if doc.to_array(LENGTH).max(initial=0) > LONGEST:
+            words = [word.text[:LONGEST] for word in doc]
+            doc = Doc(doc.vocab, words=words, spaces=[bool(word.whitespace_) for word in doc])
+        found.append(doc)
+    return found
 
 
 def with_listener(transformer: dict[str, Any], heard: dict[str, Any]) -> dict[str, Any]:

@@ -344,6 +344,15 @@ def test_outputs_of_a_frozen_transformer_are_kept(
     assert runs[4:] == [1, 1]
 
 
+def test_of_a_long_word_its_beginning_counts(nlp: Language) -> None:
+    transformer: Any = nlp.get_pipe("transformer")
+    docs = [Doc(nlp.vocab, words=["ab", "cd" * n, "e"]) for n in (50, 2000)]
+    for outputs in (transformer.predict(docs), transformer._create_backprops(docs, {})[0]):
+        short, long = (layers[-1] for layers in outputs.all_outputs)
+        assert long.lengths.tolist() == short.lengths.tolist() == [2, 100, 1]
+    assert [doc.text for doc in nlp.pipe(docs)] == [doc.text for doc in docs]
+
+
 def test_memory_is_given_back(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the transformer is trained, after every `N_UPDATES` updates."""
     examples = examples_of(nlp)

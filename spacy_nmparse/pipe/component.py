@@ -266,7 +266,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             return Parses(words.ends, words.tokens, NO_ARCS, probabilities)
         tags = None
         if scorer.tag_scores is not None and self._learned.tags.readings is not None:
-            tags = self._learned.tags.best(scorer.tag_scores)
+            tags = self._learned.tags.best(scorer.tag_scores, hooks_of(self.model).compared)
         batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
         how = {"probabilities": probabilities, "given": given and given.golds}
         if self.beam_width > 1:

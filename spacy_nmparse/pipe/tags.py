@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
@@ -18,7 +18,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.doc_io import gold_tags, write_tags
-from spacy_nmparse.scorers.readings import Readings
 from spacy_nmparse.scorers.tags import UNKNOWN, GoldTags
 
 FIELDS = [POS, TAG, MORPH]
@@ -69,6 +68,7 @@ class TagSet:
         ]
         self._triple_numbers = {tuple(triple): i for i, triple in enumerate(self.triples)}
         self._rows: dict[bytes, bytes] = {}
+        self._compared: Any = None
 
     @property
     def sizes(self) -> list[int]:
@@ -88,18 +88,18 @@ class TagSet:
             row[(first + indices)[indices != UNKNOWN]] = 1
         return found
 
-    @cached_property
-    def _tree(self) -> Readings:
-        return Readings(self.readings)
-
-    def best(self, scores: numpy.ndarray) -> numpy.ndarray:
+    def best(self, scores: numpy.ndarray, compared: Callable[[Any], Any]) -> numpy.ndarray:
         """The triple of each word whose values have the largest sum of scores, the first of equal
         ones: int32 (words,).
 
         Args:
             scores: float32 (words, sum of sizes), of all values of all attributes.
+            compared: as of the scorer's ``Hooks``.
         """
-        return self._tree.best(scores)
+        if self._compared is None:
+            self._compared = compared(self.readings)
+        found: numpy.ndarray = self._compared.best(scores)
+        return found
 
     @cached_property
     def has_tags(self) -> bool:

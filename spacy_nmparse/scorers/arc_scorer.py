@@ -17,6 +17,7 @@ from spacy_nmparse.layers.parameters import check_least, renew, spread, uniform
 from spacy_nmparse.scorers.arc_scorer_kernel import MOST_PAIRS, ArcScorerKernel, check_system
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
+from spacy_nmparse.scorers.readings import Readings
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.tree import TREE_WEIGHTS, init_tree, run_tree, tree_shapes
 from spacy_nmparse.scorers.words import build_words, init_words, project, run_words
@@ -246,3 +247,4 @@ class ArcScorerHooks(Hooks):
     check_system = staticmethod(check_system)
     shapes = staticmethod(shapes)
     resized = staticmethod(resized)
+    compared = Readings

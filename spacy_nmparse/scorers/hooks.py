@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy
 from thinc.api import Model, deserialize_attr
 
 from spacy_nmparse.layers.parameters import renew
@@ -50,6 +51,12 @@ class Hooks:
     def looks_at_tags(self, model: Model) -> bool:
         """Whether the scorer knows words by the tags of their document."""
         return False
+
+    def compared(self, table: numpy.ndarray) -> Any:
+        """Readings, if the scorer can learn tags, as of ``tags.GoldTags``: their method ``best``
+        finds the best one of each word, int32 (words,), from float32 (words, sum of sizes), the
+        scores of all values of all attributes."""
+        raise NotImplementedError
 
     def resize(self, model: Model, system: TransitionSystem) -> None:
         """Make room for labels added behind the known ones."""

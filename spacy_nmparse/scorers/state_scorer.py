@@ -17,6 +17,7 @@ from thinc.types import Floats2d
 from spacy_nmparse.layers.parameters import check_least, renew, spread, uniform
 from spacy_nmparse.scorers.features import Features, compile_features
 from spacy_nmparse.scorers.hooks import Hooks
+from spacy_nmparse.scorers.readings import Readings
 from spacy_nmparse.scorers.shared import Gradients, ScorerInput
 from spacy_nmparse.scorers.state_scorer_kernel import (
     StateScorerKernel,
@@ -194,3 +195,4 @@ class StateScorerHooks(Hooks):
         return any(fact.looks_at_tags for fact in facts.values())
 
     resized = staticmethod(resized)
+    compared = Readings

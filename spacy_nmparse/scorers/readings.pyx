@@ -37,7 +37,7 @@ cdef class Readings:
         paths, values, before = [], [], []
         for path, number in found:
             shared = 0
-            while path[:shared + 1] == before[:shared + 1] and shared < len(path):
+            while shared < len(path) and path[shared : shared + 1] == before[shared : shared + 1]:
                 shared += 1
             values += by_frequency[path[shared:]].tolist()
             paths.append((number, shared, len(path)))

@@ -53,9 +53,11 @@ class Hooks:
         return False
 
     def compared(self, table: numpy.ndarray) -> Any:
-        """Readings, if the scorer can learn tags, as of ``tags.GoldTags``: their method ``best``
-        finds the best one of each word, int32 (words,), from float32 (words, sum of sizes), the
-        scores of all values of all attributes."""
+        """What compares readings, if the scorer can learn tags, as ``readings.Readings`` does.
+
+        Args:
+            table: the readings, as of ``tags.GoldTags``.
+        """
         raise NotImplementedError
 
     def resize(self, model: Model, system: TransitionSystem) -> None:

@@ -41,8 +41,7 @@ cdef struct SearchC:
     StateC own_state
     void* own_block
     bint completes          # headless words get a head at the end of their sentence
-    StateC probe            # then: a copy, in which arcs are brought into focus,
-    void* probe_block
+    int* heads              # then: words' best heads,
     int shift               # and the places of these moves in the table
     int left_arc
     int right_arc

@@ -50,7 +50,7 @@ cdef int search_init(
     search.right_arc = place_of(system, RIGHT_ARC)
     try:
         if search.completes:
-            search.probe_block = allocate(state_block_size(max_words), 1)
+            search.heads = <int*>allocate(max_words, sizeof(int))
         search.own_block = allocate(state_block_size(max_words), 1)
         search.candidates = <CandidateC*>allocate(n, sizeof(CandidateC))
         search.scores = <float*>allocate(n, sizeof(float))
@@ -68,7 +68,7 @@ cdef int search_init(
 cdef void search_free(SearchC* search) noexcept nogil:
     """Give the memory back. A struct of zeros has none."""
     free(search.own_block)
-    free(search.probe_block)
+    free(search.heads)
     free(search.candidates)
     free(search.scores)
     free(search.labels)

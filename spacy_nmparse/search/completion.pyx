@@ -18,7 +18,7 @@ from spacy_nmparse.search.choice cimport (
     choose_label,
 )
 from spacy_nmparse.systems.candidates cimport allowed_labels
-from spacy_nmparse.systems.state cimport StateC, is_above, root_child, state_add_arc, state_copy
+from spacy_nmparse.systems.state cimport StateC, is_above, root_child, state_add_arc
 from spacy_nmparse.systems.structs cimport LEARN_ANY, CandidateC
 
 
@@ -88,8 +88,8 @@ cdef bint is_allowed(SearchC* search, int head, int dependent) noexcept nogil:
 
 
 cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
-    """Find the head that w likes best, among the words near it and the root: s.entry[w] is that
-    head, search.values[w] how much w likes it, search.shares[w] its probability, if wanted."""
+    """Find the head that w likes best, among the words near it and the root: search.heads[w] is
+    that head, search.values[w] how much w likes it, search.shares[w] its probability, if wanted."""
     cdef StateC* s = search.s
     cdef bint wanted = search.confidence.head is not NULL
     cdef int h
@@ -103,7 +103,7 @@ cdef void find_head(SearchC* search, int w, int end) noexcept nogil:
     if head.best == NONE:  # nothing near that may be its head
         head.best = root_child(s)
         head.margin = -INFINITY
-    s.entry[w] = head.best
+    search.heads[w] = head.best
     search.values[w] = head.margin
     search.shares[w] = <float>(1 / head.total)
 
@@ -157,16 +157,16 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
             best = w
     if best == NONE:
         return False
-    if is_above(s, best, s.entry[best]) or (  # an arc made meanwhile has put it below
-        s.entry[best] != root_child(s) and not is_allowed(search, s.entry[best], best)
+    arc.head = search.heads[best]
+    if is_above(s, best, arc.head) or (  # an arc made meanwhile has put it below
+        arc.head != root_child(s) and not is_allowed(search, arc.head, best)
     ):
         find_head(search, best, end)
         return True
-    s.system.focus(s, s.entry[best], best)
+    s.system.focus(s, arc.head, best)
     arc.k = 1
     arc.learn = LEARN_ANY
     arc.move = search.right_arc if best == s.b else search.left_arc
-    arc.head = s.entry[best]
     arc.dependent = best
     score_margin(search, arc.head, best)
     attach(search, &arc, search.shares[best])
@@ -176,19 +176,18 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
 cdef void complete(SearchC* search) noexcept nogil:
     """Give every headless word of the current sentence, which ends before j, a head, where the
     search completes trees."""
-    cdef StateC* whole = search.s
-    cdef StateC* s = &search.probe
-    cdef int end = whole.b
+    cdef StateC* s = search.s
+    cdef StateC before = s[0]
+    cdef int bottom = s.stack[0]
+    cdef int end = s.b
     cdef int headless = 0
     cdef int w
     if not search.completes:
         return
-    for w in range(whole.start, end):
-        headless += whole.head[w] == NONE
+    for w in range(s.start, end):
+        headless += s.head[w] == NONE
     if headless == 0:
         return
-    state_copy(s, search.probe_block, whole)
-    search.s = s
     if root_child(s) == NONE:
         attach_root(search, end, headless == 1)
     for w in range(s.start, end):
@@ -196,7 +195,8 @@ cdef void complete(SearchC* search) noexcept nogil:
             find_head(search, w, end)
     while attach_next(search, end):
         pass
-    search.s = whole
-    for w in range(whole.start, end):
-        if whole.head[w] == NONE:
-            state_add_arc(whole, s.head[w], w, s.label[w])
+    # Take back what ``focus`` has set.
+    s.b = before.b
+    s.n_stack = before.n_stack
+    s.numbers = before.numbers
+    s.stack[0] = bottom

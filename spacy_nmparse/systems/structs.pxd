@@ -130,6 +130,7 @@ ctypedef int (*wanted_t)(
 ctypedef bint (*final_t)(const StateC* s) noexcept nogil
 ctypedef void (*start_t)(StateC* s) noexcept nogil
 # Brings an arc between words a and b into focus, one of which is headless: see search/completion.
+# Changes nothing but s.b, s.n_stack, s.numbers and s.stack[0].
 ctypedef void (*focus_t)(StateC* s, int a, int b) noexcept nogil
 # Whether a and b do not differ in anything from word ``first`` on.
 ctypedef bint (*alike_t)(const StateC* a, const StateC* b, int first) noexcept nogil

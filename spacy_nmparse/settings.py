@@ -126,7 +126,7 @@ class Settings:
         "[Heads that are known](using.md#heads-that-are-known)",
     )
     max_sentence: int = setting(
-        0,
+        1000,
         COUNT,
         "How many words a sentence may have in text without sentence starts; 0: any number",
         "[Long texts without sentences](using.md#long-texts-without-sentences)",

@@ -53,6 +53,7 @@ from spacy_nmparse.scorers import scorer as scoring
 from spacy_nmparse.scorers.hooks import hooks_of
 from spacy_nmparse.scorers.label_rules import LabelRules
 from spacy_nmparse.scorers.operations import choose_features, resize_labels, set_system
+from spacy_nmparse.search.sequences import TooLong
 from spacy_nmparse.settings import SWITCH, Settings, defaults
 from spacy_nmparse.systems import TransitionSystem
 
@@ -267,36 +268,35 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         tags = None
         if scorer.tag_scores is not None and self._learned.tags.readings is not None:
             tags = self._learned.tags.best(scorer.tag_scores, hooks_of(self.model).compared)
-        batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
-        how = {"probabilities": probabilities, "given": given and given.golds}
+        search: Callable[..., Any] = greedy.parse
         if self.beam_width > 1:
-            found = Arcs(*beam.parse(*batch, self.beam_width, gap=GAP, **how))
-        else:
-            found = Arcs(*greedy.parse(*batch, **how))
+            search = partial(beam.parse, width=self.beam_width, gap=GAP)
+        found = Arcs(*self._search(words, scorer, given, search, probabilities=probabilities))
         if given is None:
             arcs = self._learned.labels.lowered(found, words.ends)
             return Parses(words.ends, words.tokens, arcs, probabilities, tags)
         arcs, known = given.put_back_all(found, words.lengths, probabilities)
         return Parses(words.ends, words.tokens, arcs, probabilities, tags, given.names, known)
 
-    def _constraints(
-        self, words: Words, scorer: scoring.Scorer, given: GivenTrees | None
-    ) -> numpy.ndarray:
-        """Where sentences must and must not start, as of ``Words``: by what is set, by the heads
-        that are known, and by ``max_sentence``."""
+    def _search(
+        self,
+        words: Words,
+        scorer: scoring.Scorer,
+        given: GivenTrees | None,
+        search: Callable[..., Any],
+        **options: Any,
+    ) -> Any:
+        """Search by a function of ``search``. Documents in which a sentence gets longer than
+        ``max_sentence`` are cut, and all are searched through again."""
         fixed = words.constraints if given is None else given.constraints
-        if not self.max_sentence or max(words.lengths) <= self.max_sentence:
-            return fixed
-        fixed, n_cuts = cuts.cut(
-            self.system,
-            scorer,
-            words.lengths,
-            fixed,
-            self.max_sentence,
-            often=self.beam_width > 1,
-            given=given and given.golds,
-        )
-        if n_cuts and not self._has_cut:
+        golds = given and given.golds
+        batch = (self.system, scorer, words.lengths)
+        try:
+            return search(*batch, fixed, given=golds, most=self.max_sentence, **options)
+        except TooLong as error:
+            often = search is not greedy.parse
+            cut = cuts.cut(*batch, fixed, self.max_sentence, often, golds, error.sequences)
+        if not self._has_cut and (cut != fixed).any():
             self._has_cut = True
             warnings.warn(
                 f"The component '{self.name}' finds no sentence start in max_sentence = "
@@ -305,7 +305,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
                 f"not wanted. (Said once.)",
                 stacklevel=2,
             )
-        return fixed
+        return search(*batch, cut, given=golds, **options)
 
     def n_best(self, docs: Iterable[Doc], n: int) -> list[list[ScoredTree]]:
         """The n best trees of each document, from a beam of that width at least, or as many as it
@@ -324,9 +324,8 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         given = self._given(words)
         analyses: Iterator[list[beam.Analysis]] = iter(())
         if scorer is not None:
-            batch = (self.system, scorer, words.lengths, self._constraints(words, scorer, given))
-            golds = given and given.golds
-            analyses = iter(beam.n_best(*batch, max(n, self.beam_width), n, given=golds))
+            search = partial(beam.n_best, width=max(n, self.beam_width), n=n)
+            analyses = iter(self._search(words, scorer, given, search))
         result, number = [], 0
         for doc, (tokens, _) in zip(words.docs, words.by_document(), strict=True):
             ends = numpy.asarray([len(tokens)], dtype="int32")

@@ -7,6 +7,8 @@ from math import inf
 
 import numpy
 
+from spacy_nmparse.search.sequences import TooLong
+
 from libc.stdint cimport int8_t, int32_t
 
 from spacy_nmparse.search.sequences cimport Sequences, Found, OutputC
@@ -56,6 +58,18 @@ cdef list analyses(Beam beam, int first, int last, int n):
     return found
 
 
+cdef int longest_sentence(const int8_t[::1] starts) noexcept nogil:
+    """Words of the longest sentence of some that begin one."""
+    cdef int w
+    cdef int start = 0
+    cdef int most = 0
+    for w in range(starts.shape[0]):
+        if starts[w] == 1:
+            start = w
+        most = max(most, w - start + 1)
+    return most
+
+
 cdef class BeamSearch:
     """Beam search through the sequences of a batch, each in windows of words.
 
@@ -67,6 +81,7 @@ cdef class BeamSearch:
         gap: hypotheses whose score is lower than the best one's by more are given up, but for
             unnormalized scorers.
         found: where the best analyses are written; None: they are returned.
+        most: words of a sentence; 0: any number.
 
     Raises:
         ValueError: reach is below 1.
@@ -74,30 +89,36 @@ cdef class BeamSearch:
     cdef Sequences batch
     cdef Found found
     cdef Beam beam
-    cdef int width, n, reach, lookahead
+    cdef int width, n, reach, most, lookahead
     cdef double gap
     cdef int first, last        # these words of the batch have tables: first .. last - 1
     cdef int words              # in the window
+    cdef set too_long           # sequences
 
     def __cinit__(
-        self, Sequences batch, int width, int n, int reach, double gap, Found found or None
+        self, Sequences batch, int width, int n, int reach, double gap, Found found or None,
+        int most
     ):
         if reach < 1:
             raise ValueError(f"A beam reaches over at least 1 word, not {reach}.")
         self.batch, self.found = batch, found
         self.width, self.n, self.reach, self.gap = width, n, reach, gap
+        self.most = most or batch.n_words
+        self.too_long = set()
         self.lookahead = max(<int>batch.scored.lookahead, <int>batch.system.lookahead)
 
     cdef list search_all(self):
         """Search through all sequences. Returns for each a list of parts, which begin with
         sentences: (first word, analyses), the analyses being tuples (score, heads, labels, starts)
-        of the part's words, best first; empty, where they are written."""
+        of the part's words, best first; empty, where they are written. Raises TooLong."""
         cdef int offset = 0
         cdef int i
         result = []
         for i in range(self.batch.n):
             result.append(self.search(i, offset))
             offset += self.batch.lengths[i]
+        if self.too_long:
+            raise TooLong(self.too_long)
         return result
 
     cdef list search(self, int i, int offset):
@@ -112,8 +133,15 @@ cdef class BeamSearch:
             words = min(words, length - base)
             self.begin(i, offset, base, words)
             done = self.run(offset, base, length - base, parts)
+            if not done and words > self.most:
+                break
             base += done
             words = self.reach + self.lookahead if done else 2 * words  # a wider view
+        trees = [analysis[3] for _, found in parts for analysis in found]
+        if self.found is not None:
+            trees = [self.found.starts[offset:offset + length]]
+        if base < length or any(longest_sentence(starts) > self.most for starts in trees):
+            self.too_long.add(i)
         return parts
 
     cdef int begin(self, int i, int offset, int base, int words) except -1:
@@ -191,17 +219,17 @@ cdef class BeamSearch:
 
 def search_parts(
     MoveTable system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
-    given=None
+    given=None, int most=0
 ):
     """Search for several trees. Arguments and errors as those of ``parse``; result as that of
     ``BeamSearch.search_all``."""
     cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
-    return (<BeamSearch>BeamSearch(batch, width, n, reach, inf, None)).search_all()
+    return (<BeamSearch>BeamSearch(batch, width, n, reach, inf, None, most)).search_all()
 
 
 def parse(
     MoveTable system, Scorer scored, lengths, constraints, int width, reach=REACH,
-    probabilities=None, gap=inf, given=None
+    probabilities=None, gap=inf, given=None, int most=0
 ):
     """Parse a batch.
 
@@ -216,28 +244,30 @@ def parse(
             head in the best tree, and of its label with that head, as ``confidence.pyx`` has it.
         gap: hypotheses whose score is lower than the best one's by more are given up, but for
             unnormalized scorers.
-        given: as of ``greedy.parse``.
+        given, most: as of ``greedy.parse``.
 
     Returns:
         heads, labels, starts: as ``greedy.parse`` returns them.
 
     Raises:
         ValueError: as ``greedy.parse``; or width or reach is below 1.
+        TooLong: as ``greedy.parse``; or there is no start of a sentence in ``most`` words that all
+            hypotheses share.
     """
     cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
     cdef Found found = Found(batch, probabilities)
     if batch.n_words:
-        (<BeamSearch>BeamSearch(batch, width, 1, reach, gap, found)).search_all()
+        (<BeamSearch>BeamSearch(batch, width, 1, reach, gap, found, most)).search_all()
     return found.trees()
 
 
 def n_best(
     MoveTable system, Scorer scored, lengths, constraints, int width, int n, reach=REACH,
-    given=None
+    given=None, int most=0
 ):
     """The n best trees of each sequence, or as many as the beam has.
 
-    Args: as those of ``parse``; n: how many trees.
+    Args: as those of ``parse``; n: how many trees. Raises what ``parse`` raises.
 
     Returns:
         For each sequence a list of (score, heads, labels, starts), best first, no two the same. The
@@ -247,7 +277,7 @@ def n_best(
     return [
         combine(parts, n)
         for parts in search_parts(
-            system, scored, lengths, constraints, max(width, n), 0, reach, given
+            system, scored, lengths, constraints, max(width, n), 0, reach, given, most
         )
     ]
 

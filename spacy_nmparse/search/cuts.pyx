@@ -12,7 +12,7 @@ from spacy_nmparse.search.choice cimport (
     search_free,
     search_init,
 )
-from spacy_nmparse.search.step cimport choose_best, make_move
+from spacy_nmparse.search.step cimport choose_best, make_move, next_end
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.scorers.softmax cimport probability_of
 from spacy_nmparse.systems.state cimport StateC
@@ -28,11 +28,6 @@ cdef struct CutterC:
     int start           # of the sentence that best is about
     int best            # the word of its last half before which BREAK was most probable, or NONE
     float probability   # of that
-
-
-cdef inline int next_end(const StateC* s) noexcept nogil:
-    """The first word before which the sentence can still end."""
-    return min(s.end, s.b + (s.system.breaks_behind and s.n_rebuffer == 0))
 
 
 cdef bint cutting_step(void* walker, StateC* s) noexcept nogil:
@@ -79,14 +74,11 @@ cdef int find_starts(
         offset: the batch's word that is the first of the sequence.
         starts: to fill, zeros at first: 1 where the search has found a start, 2 where it is cut.
 
-    Returns:
-        How many words are a 2.
     """
     cdef SearchC* search = &cutter.search
     cdef StateC* s = &search.own_state
     cdef int length = starts.shape[0]
     cdef int base = 0       # the first word of the window
-    cdef int n_cuts = 0
     cdef int words, first, w, cut
     while length - base > cutter.most:
         words = min(length - base, 2 * cutter.most + cutter.lookahead + 1)
@@ -109,16 +101,15 @@ cdef int find_starts(
                     cut = next_free(&constraints[base], s.start + cutter.most, length - base)
                 if base + cut < length and constraints[base + cut] == 0:
                     starts[base + cut] = 2
-                    n_cuts += 1
         if cut == 0:
             break
         base += cut
-    return n_cuts
+    return 0
 
 
 def cut(
     MoveTable system not None, Scorer scored not None, lengths, constraints, int most,
-    often=False, given=None
+    often=False, given=None, only=None
 ):
     """Find where running text has to be cut, so that no sentence is longer than `most` words.
 
@@ -135,17 +126,17 @@ def cut(
         often: whether there must be a start in every `most` words, for a search that may not find
             those that greedy search finds.
         given: as of ``greedy.parse``; sequences with a tree are not cut.
+        only: numbers of the sequences that are cut; None: all.
 
     Raises:
         ValueError: arrays of other words, or less than one word.
 
     Returns:
         The constraints with a 1 at each cut (others have the same starts as without, where greedy
-        search goes on from here), and how many cuts there are.
+        search goes on from here).
     """
     cdef CutterC cutter
     cdef int offset = 0
-    cdef int n_cuts = 0
     cdef Sequences batch = Sequences(system, scored, lengths, constraints)
     fixed = numpy.asarray(batch.constraints)
     if most < 1 or (given is not None and len(given) != len(lengths)):
@@ -157,16 +148,17 @@ def cut(
     try:
         for i, length in enumerate(lengths):
             own = fixed[offset:offset + length]
-            if length > most and not own[1:].all() and (given is None or given[i] is None):
+            wanted = (only is None or i in only) and (given is None or given[i] is None)
+            if wanted and length > most and not own[1:].all():
                 starts = numpy.zeros(length, dtype="int8")
-                n_cuts += find_starts(scored, &cutter, own, offset, starts)
+                find_starts(scored, &cutter, own, offset, starts)
                 own[starts == 2] = 1
                 if often:
                     add_starts(own, numpy.nonzero(starts)[0].tolist(), most)
             offset += length
     finally:
         search_free(&cutter.search)
-    return fixed, n_cuts
+    return fixed
 
 
 def add_starts(constraints, starts, most):

@@ -1,6 +1,8 @@
 """Greedy search: in each configuration the legal move that the scorer likes best."""
 import numpy
 
+from spacy_nmparse.search.sequences import TooLong
+
 from spacy_nmparse.search.sequences cimport Sequences, Found, OutputC
 from spacy_nmparse.search.choice cimport (
     ChoiceC,
@@ -12,7 +14,7 @@ from spacy_nmparse.search.choice cimport (
     write_tree,
 )
 from spacy_nmparse.search.completion cimport complete
-from spacy_nmparse.search.step cimport choose_best, make_move
+from spacy_nmparse.search.step cimport choose_best, make_move, next_end
 from spacy_nmparse.scorers.scorer cimport Scorer
 from spacy_nmparse.systems.candidates cimport walk_to_end
 from spacy_nmparse.systems.state cimport StateC
@@ -26,13 +28,19 @@ cdef struct GreedyC:
     SearchC search
     int lookahead       # words from the next one on that the scorer looks at
     int last            # words of the sequence before this one have tables
+    int most            # words of a sentence
+
+
+cdef inline bint is_too_long(const GreedyC* greedy, const StateC* s) noexcept nogil:
+    return next_end(s) - s.start > greedy.most
 
 
 cdef bint greedy_step(void* walker, StateC* s) noexcept nogil:
-    """Make the best move. False: words without tables would be looked at."""
+    """Make the best move. False: the sentence is too long, or words without tables would be looked
+    at."""
     cdef GreedyC* greedy = <GreedyC*>walker
     cdef ChoiceC best
-    if s.b + greedy.lookahead > greedy.last and greedy.last < s.n:
+    if is_too_long(greedy, s) or s.b + greedy.lookahead > greedy.last and greedy.last < s.n:
         return False
     choose_best(&greedy.search, &best)
     make_move(&greedy.search, &best)
@@ -71,6 +79,8 @@ cdef int search_batch(GreedyC* greedy, Sequences batch, Found found) except -1:
         else:
             first = offset
             last = first + words_that_fit(&batch.lengths[i], batch.n - i, window)
+        if started and is_too_long(greedy, s):
+            raise TooLong(range(batch.n))
         batch.scored.set_window(first, last)
         with nogil:
             while i < batch.n and (
@@ -130,7 +140,8 @@ cdef class Certainty:
 
 
 def parse(
-    MoveTable system, Scorer scored, lengths, constraints, probabilities=None, given=None
+    MoveTable system, Scorer scored, lengths, constraints, probabilities=None, given=None,
+    int most=0
 ):
     """Parse a batch.
 
@@ -143,6 +154,7 @@ def parse(
             head, and of its label with that head, as ``confidence.pyx`` has it.
         given: for each sequence a ``Gold``, whose known arcs are kept as far as the system can make
             them, or None; None for all.
+        most: words of a sentence; 0: any number.
 
     Returns:
         heads: int32 (words,), numbered within the sequence; a root is its own head.
@@ -151,10 +163,12 @@ def parse(
 
     Raises:
         ValueError: scores of another system or of other words, or arrays of other shapes.
+        TooLong: a sentence would have more than ``most`` words.
     """
     cdef Sequences batch = Sequences(system, scored, lengths, constraints, given)
     cdef Found found = Found(batch, probabilities)
     cdef GreedyC greedy
+    greedy.most = most or batch.n_words
     if batch.n_words:
         search_init(&greedy.search, &system.c, &scored.c, batch.longest)
         try:

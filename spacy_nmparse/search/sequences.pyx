@@ -4,6 +4,16 @@ import numpy
 from spacy_nmparse.systems.gold cimport Gold
 
 
+class TooLong(Exception):
+    """A search has found no start of a sentence in as many words as a sentence may have.
+
+    Args:
+        sequences: the numbers of those of the batch that may have such sentences.
+    """
+    def __init__(self, sequences):
+        self.sequences = sequences
+
+
 cdef class Sequences:
     """Sequences of words to search through, checked.
 

@@ -66,7 +66,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "confidence": (False, True),
     "crossing_bias": (0.0, -0.5),
     "keep_heads": (False, True),
-    "max_sentence": (0, 50),
+    "max_sentence": (1000, 50),
     "threads": (1, 2),
     "unique_labels": ([], ["nsubj"]),
     "write_tags": (False, True),

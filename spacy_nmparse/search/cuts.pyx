@@ -73,7 +73,6 @@ cdef int find_starts(
         constraints: those of the sequence.
         offset: the batch's word that is the first of the sequence.
         starts: to fill, zeros at first: 1 where the search has found a start, 2 where it is cut.
-
     """
     cdef SearchC* search = &cutter.search
     cdef StateC* s = &search.own_state

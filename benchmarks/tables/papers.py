@@ -107,6 +107,7 @@ LISTS = {
     "arc_swift": "`combined`",
     "covington_loose": "Covington",
     "nl_covington_loose": "NL-Covington",
+    **{variant.name: variant.title for variant in VARIANTS["fg18_roots"]},
 }
 
 
@@ -144,6 +145,18 @@ def _fg18_loose() -> Rows:
     for name in ("covington", "nl_covington"):
         loose = f"{name}_loose"
         yield [*list_system(HUNGARIAN, loose), against(HUNGARIAN, loose, name)]
+
+
+@table("fg18-roots", left=2)
+def _fg18_roots() -> Rows:
+    header = ["treebank", "", "UAS", "LAS", "moves a sentence", "against static"]
+    yield [*header, "against dynamic"]
+    for treebank in (HUNGARIAN, TURKISH):
+        for name in (variant.name for variant in VARIANTS["fg18_roots"]):
+            base, _, oracle = name.rpartition("_")
+            static = "" if oracle == "static" else against(treebank, name, f"{base}_static")
+            dynamic = against(treebank, name, f"{base}_dynamic") if oracle == "stops" else ""
+            yield [*list_system(treebank, name), static, dynamic]
 
 
 #: What ends the names of BN15's runs, and what tables call them.
@@ -255,19 +268,25 @@ def _hgj13_static() -> Rows:
         yield [split, *(against(one, *names, "uas_all", split) for one in _others)]
 
 
-@table("hgj13-explore")
+@table("hgj13-explore", left=2)
 def _hgj13_explore() -> Rows:
-    columns = ("monotonic", "L+D", "difference")
-    yield ["UAS", "seeds", *(f"{what}, {split}" for split in ("dev", "test") for what in columns)]
-    names = [f"linear_{name}_explore0.9" for name in ("monotonic", "both_combined")]
-    for treebank in _others:
-        pair = [found(treebank, name) for name in names]
-        row = [short(treebank), count(pair[0])]
-        for split in ("dev", "test"):
-            means = [raw_mean(one, "uas_all", split) for one in pair]
-            row += [score(one, "uas_all", split) for one in pair]
-            row.append(f"{means[1] - means[0]:+.2f}")
-        yield row
+    columns = ("UAS", "UAS against monotonic")
+    yield [
+        "treebank",
+        "",
+        "seeds",
+        *(f"{what}, {one}" for one in ("dev", "test") for what in columns),
+    ]
+    variants = [variant.name for variant in VARIANTS["hgj13_explore"]]
+    for treebank, (name, title) in itertools.product(
+        TREEBANKS, zip(variants, HGJ13.values(), strict=True)
+    ):
+        if one := trained(treebank, name):
+            row = [short(treebank), title, count(one)]
+            for split in ("dev", "test"):
+                row.append(score(one, "uas_all", split))
+                row.append(against(treebank, name, variants[0], "uas_all", split))
+            yield row
 
 
 @table("hgj13-beam")

@@ -110,7 +110,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         for setting, value in {**defaults(), **settings}.items():
             setattr(self, setting, value)
         self._rehearsal_model: Model | None = None
-        self._has_cut = False  # and said so
+        self._has_cut: bool | None = False  # and said so; None: not to be said, before training
         self._fingerprint = Fingerprint()
         unlabelled = system.create(None)
         self._learned = Learned(LabelSet(()), TagSet({}), unlabelled)
@@ -296,7 +296,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
         except TooLong as error:
             often = search is not greedy.parse
             cut = cuts.cut(*batch, fixed, self.max_sentence, often, golds, error.sequences)
-        if not self._has_cut and (cut != fixed).any():
+        if self._has_cut is False and (cut != fixed).any():
             self._has_cut = True
             warnings.warn(
                 f"The component '{self.name}' finds no sentence start in max_sentence = "

@@ -135,6 +135,7 @@ class TransitionParser(ParsingComponent):
             paths = [teacher] if isinstance(teacher, str) else teacher
             self._teachers = load_teachers(paths, teacher_weight, self, names)
         self._learn_labels(self._teachers.labels if self._teachers else names, tags)
+        self._has_cut = None
         set_tag_sizes(self.model, tags.sizes)
         self.model.initialize(X=ScorerInput([example.x for example in first], None))
 
@@ -178,6 +179,8 @@ class TransitionParser(ParsingComponent):
     ) -> dict[str, float]:
         own_drop = set_dropout(self.model, drop)
         self._fingerprint.restart()
+        if self._has_cut is None:
+            self._has_cut = False
         with stopped_divergence(self.name):
             scorer, backprop = self._begin_update(batch)
             gradients, loss = self._rollout(scorer, batch, own_drop)

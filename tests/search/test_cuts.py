@@ -23,6 +23,7 @@ from tests.pipe.common import (
     random_doc,
     random_parser,
     randomize,
+    ready,
     tree,
 )
 from tests.pipe.test_confidence import Way
@@ -96,7 +97,8 @@ def longest(doc: Doc) -> int:
 def test_no_sentence_is_longer(name: str, width: int, recwarn: pytest.WarningsRecorder) -> None:
     """Unless it is given. Documents without longer ones are parsed as ever, whatever else is in
     the batch."""
-    nlp = random_parser(2, **KINDS[name], beam_width=width, max_sentence=0)
+    nlp, examples, sgd = ready(**KINDS[name], beam_width=width, max_sentence=0)
+    nlp.update(examples, sgd=sgd)
     parser = parser_of(nlp)
     n_long = 0
     for seed in (2, 3):
@@ -139,7 +141,12 @@ def test_cuts_leave_what_is_given() -> None:
 
 
 def test_a_cut_is_said_once(recwarn: pytest.WarningsRecorder) -> None:
-    parser = parser_of(random_parser(2, max_sentence=4))
-    for _ in range(3):
-        parser(random_doc(parser.vocab, random.Random(0), 60, space=0))
-    assert len([one for one in recwarn if "max_sentence" in str(one.message)]) == 1
+    """And not of a parser that has learned nothing so far."""
+    nlp, examples, sgd = ready(max_sentence=4)
+    parser = parser_of(nlp)
+    for said in (0, 1):
+        randomize(parser.model, 2)
+        for _ in range(3):
+            parser(random_doc(parser.vocab, random.Random(0), 60, space=0))
+        assert len([one for one in recwarn if "max_sentence" in str(one.message)]) == said
+        nlp.update(examples, sgd=sgd)

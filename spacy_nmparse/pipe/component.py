@@ -295,7 +295,7 @@ class ParsingComponent(Settings, KnownAttributes, TrainablePipe):
             return search(*batch, fixed, given=golds, most=self.max_sentence, **options)
         except TooLong as error:
             often = search is not greedy.parse
-            cut = cuts.cut(*batch, fixed, self.max_sentence, often, golds, error.sequences)
+            cut = cuts.cut(*batch, fixed, self.max_sentence, often, golds, *error.args)
         if self._has_cut is False and (cut != fixed).any():
             self._has_cut = True
             warnings.warn(

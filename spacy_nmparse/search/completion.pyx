@@ -182,10 +182,9 @@ cdef void complete(SearchC* search) noexcept nogil:
     cdef int end = s.b
     cdef int headless = 0
     cdef int w
-    if not search.completes:
-        return
-    for w in range(s.start, end):
-        headless += s.head[w] == NONE
+    if search.completes:
+        for w in range(s.start, end):
+            headless += s.head[w] == NONE
     if headless == 0:
         return
     if root_child(s) == NONE:

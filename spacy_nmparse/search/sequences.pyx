@@ -5,25 +5,11 @@ from spacy_nmparse.systems.gold cimport Gold
 
 
 class TooLong(Exception):
-    """A search has found no start of a sentence in as many words as a sentence may have.
-
-    Args:
-        sequences: the numbers of those of the batch that may have such sentences.
-    """
-    def __init__(self, sequences):
-        self.sequences = sequences
+    """Numbers of sequences: in one of them a sentence has more words than it may have."""
 
 
 cdef class Sequences:
-    """Sequences of words to search through, checked.
-
-    Args:
-        system: the transition system.
-        scored: the scores of the batch, as the scorer's model gives them.
-        lengths: number of words of each sequence, at least 1.
-        constraints: int8 (words,): 1 the word must start a sentence, -1 it must not, 0 free.
-        given: for each sequence a ``Gold``, whose known arcs are kept as far as the system can make
-            them, or None; None for all.
+    """Sequences of words to search through, checked. Arguments are those of ``greedy.parse``.
 
     Raises:
         ValueError: scores of another system, or lengths, constraints or trees of other words.
@@ -85,12 +71,7 @@ cdef class Sequences:
 
 
 cdef class Found:
-    """The trees of a batch's words.
-
-    Args:
-        batch: the sequences.
-        probabilities: float32 (2, words) to fill, or None: for each word the probability of its
-            head, and of its label with that head, as ``confidence.pyx`` has it.
+    """The trees of a batch's words; probabilities: as of ``greedy.parse``.
 
     Raises:
         ValueError: probabilities of another shape.

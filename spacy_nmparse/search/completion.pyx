@@ -46,17 +46,24 @@ cdef enum:
     FAR = 100   # how many words away a head is looked for
 
 
-cdef void attach(SearchC* search, const CandidateC* arc, float chosen) noexcept nogil:
-    """Make the arc, labelled as the scorer likes best; chosen: its probability."""
+cdef void attach(SearchC* search, int head, int dependent, float chosen) noexcept nogil:
+    """Make an arc, labelled as the scorer likes best; chosen: its probability."""
     cdef StateC* s = search.s
     cdef ChoiceC choice
-    cdef int kind = begin_choice(search, arc, &choice)
-    if kind == ARC_LABEL and (arc.head != s.n or search.system.explicit_root):
+    cdef CandidateC arc
+    cdef int kind
+    arc.k = 1
+    arc.learn = LEARN_ANY
+    arc.move = search.right_arc if head == s.n or dependent == s.b else search.left_arc
+    arc.head = head
+    arc.dependent = dependent
+    kind = begin_choice(search, &arc, &choice)
+    if kind == ARC_LABEL and (head != s.n or search.system.explicit_root):
         choose_label(search, &choice, kind)  # the labels of other roots are no choice
     if search.confidence.head is not NULL:
-        search.confidence.head[arc.dependent] = chosen
-        search.confidence.label[arc.dependent] = choice.label_p
-    state_add_arc(s, arc.head, arc.dependent, choice.label)
+        search.confidence.head[dependent] = chosen
+        search.confidence.label[dependent] = choice.label_p
+    state_add_arc(s, head, dependent, choice.label)
 
 
 cdef float score_margin(const SearchC* search, int head, int dependent) noexcept nogil:
@@ -124,7 +131,6 @@ cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
     cdef int w
     cdef float margin
     cdef BestC root
-    cdef CandidateC arc
     root.best = NONE
     root.total = 1
     for w in range(s.start, end):
@@ -135,15 +141,10 @@ cdef void attach_root(SearchC* search, int end, bint only_one) noexcept nogil:
                 break
             margin = 0 if only_one else root_margin(search, w, end)
             offer(&root, w, margin, search.confidence.head is not NULL)
-    arc.k = 1
-    arc.learn = LEARN_ANY
-    arc.move = search.right_arc
-    arc.head = s.n
-    arc.dependent = root.best
     if s.system.item is not NULL:
         s.system.focus(s, root.best, root.best)
         score_margin(search, s.n, root.best)
-    attach(search, &arc, <float>(1 / root.total))
+    attach(search, s.n, root.best, <float>(1 / root.total))
 
 
 cdef bint attach_next(SearchC* search, int end) noexcept nogil:
@@ -151,25 +152,21 @@ cdef bint attach_next(SearchC* search, int end) noexcept nogil:
     cdef StateC* s = search.s
     cdef int w
     cdef int best = NONE
-    cdef CandidateC arc
+    cdef int head
     for w in range(s.start, end):
         if s.head[w] == NONE and (best == NONE or search.values[w] > search.values[best]):
             best = w
     if best == NONE:
         return False
-    arc.head = search.heads[best]
-    if is_above(s, best, arc.head) or (  # an arc made meanwhile has put it below
-        arc.head != root_child(s) and not is_allowed(search, arc.head, best)
+    head = search.heads[best]
+    if is_above(s, best, head) or (  # an arc made meanwhile has put it below
+        head != root_child(s) and not is_allowed(search, head, best)
     ):
         find_head(search, best, end)
         return True
-    s.system.focus(s, arc.head, best)
-    arc.k = 1
-    arc.learn = LEARN_ANY
-    arc.move = search.right_arc if best == s.b else search.left_arc
-    arc.dependent = best
-    score_margin(search, arc.head, best)
-    attach(search, &arc, search.shares[best])
+    s.system.focus(s, head, best)
+    score_margin(search, head, best)
+    attach(search, head, best, search.shares[best])
     return True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.summary import Pair
+from spacy_nmparse.lab.linear.zhang_nivre import SETS
 
 SPLITS = ("dev", "test")
 
@@ -215,6 +216,22 @@ VARIANTS["rep_linear"] = (
 #: The draft's repairs by losses that are searched for in more states.
 MORE_STATES = logistic(ALL, "additional", "zhang_nivre", "additional")
 VARIANTS["rep_linear"] += (modify(MORE_STATES, "200", "200 states", f"{STATES}=200"),)
+#: Both lists of templates, without labels.
+UNLABELLED = [name for one in SETS.values() for name in one if "label" not in name]
+VARIANTS["rep_labels"] = (
+    logistic(REPAIRED[0], "additional", "zhang_nivre", "additional"),
+    logistic(REPAIRED[0], "unlabelled", *UNLABELLED),
+)
+#: The learner's penalty, for each of three parsers; its default is 2e-5.
+for repaired in (*REPAIRED[:2], ALL):
+    own = logistic(repaired, "additional", "zhang_nivre", "additional")
+    VARIANTS[f"rep_penalty_{repaired.name}"] = (
+        own,
+        *(
+            modify(own, f"l1_{l1}", f"penalty {l1}", f"components.parser.model.l1={l1}")
+            for l1 in ("0", "5e-6", "8e-5", "32e-5")
+        ),
+    )
 VARIANTS["hgj13_linear"] = tuple(map(linear, (*VARIANTS["hgj13"], *VARIANTS["push"][1:])))
 #: Goldberg & Nivre 2012 follow the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_explore"] = tuple(

@@ -1,13 +1,14 @@
 """LAS and SWAPs by epoch, for each oracle of SwapStandard (BN15, Figures 5 and 6).
 
     python -m benchmarks.swap_epochs training/jackknife/UD_Hungarian-Szeged --seeds 1
+    python -m benchmarks.swap_epochs training/jackknife/UD_Hungarian-Szeged --seeds 1 --beam
 
 The parsers are those of benchmarks.variants bn15_linear: the paper's learner, greedy, on a treebank
-of benchmarks.jackknife. After each epoch dev is parsed, and SWAPs are counted in the derivations of
-the first training sentences (`--sentences`) that the model likes best of those that the oracle
-allows: what it would learn from.
+of benchmarks.jackknife; or with a beam, those of bn15_beam. After each epoch dev is parsed, and
+SWAPs are counted in the derivations of the first training sentences (`--sentences`) that the model,
+move by move, likes best of those that the oracle allows: what a greedy parser would learn from.
 
-Result: a table, and benchmarks/runs/swap_epochs/TREEBANK.json.
+Result: a table, and benchmarks/runs/swap_epochs/TREEBANK.json, with a beam TREEBANK-beam.json.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from spacy.language import Language
 from benchmarks import perceptron
 from benchmarks.common import command_line, program, record
 from benchmarks.formats import markdown
-from benchmarks.papers import VARIANTS, Variant
+from benchmarks.papers import VARIANTS, Variant, by_beam
 from benchmarks.systems import parse_system
 from benchmarks.treebanks import (
     Treebank,
@@ -38,7 +39,7 @@ from spacy_nmparse.ud.corpus import read_docs
 
 
 def curves(
-    treebank: Treebank, variant: Variant, seed: int, epochs: int, n_sentences: int
+    treebank: Treebank, variant: Variant, oracle: str, seed: int, epochs: int, n_sentences: int
 ) -> dict[str, list[float]]:
     """LAS on dev and SWAPs a training sentence of one training, after each epoch."""
     found: dict[str, list[float]] = {"las": [], "swaps": []}
@@ -47,7 +48,7 @@ def curves(
         scores = evaluate(nlp, treebank.corpus["dev"], tags="data")["scores"]
         docs = list(islice(read_docs(treebank.corpus["train"], nlp.vocab), n_sentences))
         found["las"].append(round(100 * scores["las_all"], 2))
-        found["swaps"].append(round(swaps_per_sentence(nlp, docs, variant.title), 4))
+        found["swaps"].append(round(swaps_per_sentence(nlp, docs, oracle), 4))
 
     system = parse_system(variant.as_argument())
     perceptron.train(treebank, system, seed, epochs, note)
@@ -83,6 +84,7 @@ def main(argv: Sequence[str] | None) -> int | None:
     parser = command_line(__doc__)
     parser.add_argument("treebanks", nargs="+", type=path_of, help="of benchmarks.jackknife")
     parser.add_argument("--sentences", type=int, default=500, help="in which SWAPs are counted")
+    parser.add_argument("--beam", action="store_true", help="parsers with a beam")
     add_source_arguments(parser)
     add_run_arguments(parser, "swap_epochs", 15)
     args = parser.parse_args(argv)
@@ -91,14 +93,16 @@ def main(argv: Sequence[str] | None) -> int | None:
         treebank = open_treebank(args, folder)
         result: dict[str, Any] = {"treebank": treebank.name, "files": treebank.files}
         result |= {"epochs": args.epochs, "sentences": args.sentences, **record(), "oracles": {}}
+        output = args.runs / f"{treebank.name}{'-beam' if args.beam else ''}.json"
         for variant in VARIANTS["bn15_linear"]:
-            seeds: list[dict[str, Any]] = []
-            result["oracles"][variant.title] = seeds
+            oracle, seeds = variant.title, []
+            result["oracles"][oracle] = seeds
+            trained = by_beam(variant) if args.beam else variant
             for seed in args.seeds:
-                found = curves(treebank, variant, seed, args.epochs, args.sentences)
+                found = curves(treebank, trained, oracle, seed, args.epochs, args.sentences)
                 seeds.append({"seed": seed, **found})
-                dump(result, args.runs / f"{treebank.name}.json")
-            rows.append([treebank.name, variant.title, *cells(seeds)])
+                dump(result, output)
+            rows.append([treebank.name, oracle, *cells(seeds)])
     print(markdown(HEADER, rows))
     return 0
 

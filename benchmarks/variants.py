@@ -8,6 +8,8 @@ Comparisons:
   rep_linear
           the same with the draft's learner and features, and decoupled repairs; on treebanks that
           benchmarks.jackknife has tagged; its epochs are the draft's iterations, from 0 on
+  rep_labels, rep_penalty_monotonic, rep_penalty_left, rep_penalty_all_repairs
+          the same without features of labels; with other penalties
   hgj13   non-monotonic LEFT-ARC (L) and REDUCE (D), by oracle; Unshift (Honnibal, Goldberg &
           Johnson 2013, Tables 1, 2 and 4)
   hgj13_linear

@@ -53,7 +53,8 @@ def train_tagger(lang: str, sentences: Sequence[Doc], epochs: int, seed: int) ->
     """A pipeline of a tagger that has learned from these sentences, with averaged weights."""
     fix_random_seed(seed)
     nlp = spacy.blank(lang)
-    nlp.add_pipe("tagger", config={"model": MODEL})
+    # A tag may be "!", which spaCy would read as: any tag but "".
+    nlp.add_pipe("tagger", config={"model": MODEL, "neg_prefix": " "})
     examples = [Example(blank_copy(nlp, gold, "gold", "none"), gold) for gold in sentences]
     optimizer = nlp.initialize(lambda: examples)
     for _ in range(epochs):

@@ -22,6 +22,7 @@ from benchmarks import (
     repairs,
     report,
     runs,
+    swap_epochs,
     swaps,
     table,
     training,
@@ -375,6 +376,13 @@ def test_jackknife_and_the_linear_learner(
     assert settings == {"oracle": "nd_all", "explore": 0.0}
     assert run["overrides"][f"{learning}.@misc"] == "spacy_nmparse.BeamLearning.v1"
     assert run["command"].endswith("bn15_beam --only linear_swap_nd_all_beam")
+
+    again = ["--runs", str(tmp_path / "runs"), "--seeds", "1", "--epochs", "2", "--beam"]
+    assert swap_epochs.main([str(tagged), *again]) == 0
+    path = tmp_path / "runs" / f"{treebank.name}-beam.json"
+    found = json.loads(path.read_text(encoding="utf-8"))["oracles"]
+    assert set(found) == {"eager", "lazy", "minimal", "nd_sw", "nd_all"}
+    assert len(found["nd_all"][0]["swaps"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,12 @@ class Pair(NamedTuple):
 
 
 def write(summary: Any, path: Path) -> None:
-    """Write a summary as JSON; what fits into a line is on one."""
+    """Write a summary as JSON; what fits into a line is on one, and each list of numbers."""
 
     def lines(value: Any, indent: int) -> str:
         flat = json.dumps(value, ensure_ascii=False)
-        if not isinstance(value, (dict, list)) or indent + len(flat) <= WIDTH:
+        numbers = isinstance(value, list) and all(isinstance(one, (int, float)) for one in value)
+        if numbers or not isinstance(value, (dict, list)) or indent + len(flat) <= WIDTH:
             return flat
         pad = "\n" + " " * (indent + 1)
         if isinstance(value, dict):

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from spacy.attrs import LENGTH, ORTH, SPACY
+from spacy.attrs import LENGTH
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -23,6 +23,8 @@ from spacy_curated_transformers.models.output import TransformerModelOutput
 from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
 from thinc.types import Ragged
+
+from spacy_nmparse.pipe.kept import KeptOutputs, no_gradient
 
 #: Letters of a word that the transformer sees. The time that its pieces take grows with the cube of
 #: their number: a word of 20,000 letters would take hours.
@@ -50,7 +52,7 @@ class PretrainedTransformer(CuratedTransformer):
         self._forget()
 
     def _forget(self) -> None:
-        self._kept: KeptOutputs | None = None
+        self._kept: KeptOutputs[list[Ragged]] | None = None
 
     def initialize(
         self,
@@ -82,7 +84,7 @@ class PretrainedTransformer(CuratedTransformer):
         """As of ``CuratedTransformer``. If the transformer is frozen, outputs are kept from now on,
         those of ``predict`` too: training evaluates the same documents again and again."""
         if self.frozen and self._kept is None:
-            self._kept = KeptOutputs(self.megabytes * 1_000_000)
+            self._kept = KeptOutputs(self.megabytes * 1_000_000, self._compute, size)
         self._n_updates += 1
         if not self.frozen and self._n_updates % N_UPDATES == 0:
             give_back_memory()
@@ -94,9 +96,16 @@ class PretrainedTransformer(CuratedTransformer):
         if self._kept is None or not self.frozen:
             return super().predict(docs)
         return TransformerModelOutput(
-            outputs=self._kept.outputs(docs, super().predict),
-            last_layer_only=not self.all_layer_outputs,
+            outputs=self._kept(docs), last_layer_only=not self.all_layer_outputs
         )
+
+    def _compute(self, docs: list[Doc]) -> list[list[Ragged]]:
+        """The outputs of documents: of each the layers, in memory of their own, where those of a
+        document may be a view of its whole batch."""
+        return [
+            [Ragged(layer.dataXd.copy(), layer.lengths) for layer in layers]
+            for layers in super().predict(docs).all_outputs
+        ]
 
     def _create_backprops(
         self, docs: Iterable[Doc], losses: dict[str, float], *, sgd: Optimizer | None = None
@@ -164,37 +173,6 @@ def give_back_memory() -> None:
         trim(0)
 
 
-def no_gradient(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> list[Doc]:
-    """The backward pass of a frozen transformer."""
-    return []
-
-
-class KeptOutputs:
-    """The outputs of a transformer, by the words of documents. limit: bytes; when they are used up,
-    what is kept stays, and other documents are computed each time."""
-
-    def __init__(self, limit: int) -> None:
-        self._free = limit
-        self._kept: dict[bytes, list[Ragged]] = {}
-
-    def outputs(
-        self, docs: list[Doc], run: Callable[[list[Doc]], TransformerModelOutput]
-    ) -> Outputs:
-        """Look documents up, and run the transformer on those that are not there."""
-        keys = [doc.to_array([ORTH, SPACY]).tobytes() for doc in docs]
-        lacking = {key: doc for key, doc in zip(keys, docs, strict=True) if key not in self._kept}
-        found: dict[bytes, list[Ragged]] = {}
-        if lacking:
-            made = run(list(lacking.values())).all_outputs
-            found = dict(zip(lacking, map(compact, made), strict=True))
-        for key, layers in found.items():
-            size = sum(layer.dataXd.nbytes for layer in layers)
-            if size <= self._free:
-                self._free -= size
-                self._kept[key] = layers
-        return [self._kept.get(key) or found[key] for key in keys]
-
-
-def compact(layers: list[Ragged]) -> list[Ragged]:
-    """Outputs in memory of their own: those of a document may be a view of its whole batch."""
-    return [Ragged(layer.dataXd.copy(), layer.lengths) for layer in layers]
+def size(layers: list[Ragged]) -> int:
+    """The bytes of a document's outputs."""
+    return sum(layer.dataXd.nbytes for layer in layers)

@@ -310,21 +310,13 @@ def BatchByWords(
             more than 300,000 words 0.
         pos: the open classes, as UPOS tags.
         regroup: whether copies are of documents made of the sentences in random order.
-        copies: of how many epochs the sentences are made; the next ones have the same, in another
-            order. null: each epoch makes its own.
+        copies: how many epochs make new sentences; later ones have the same again, in another
+            order. null: all epochs do.
     """
     batch = registry.batchers.get("spacy.batch_by_words.v1")(
         size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
     )
-    return NonceBatches(
-        batch,
-        share=share,
-        level=level,
-        phrases=phrases,
-        pos=pos,
-        regroup=regroup,
-        copies=copies,
-    )
+    return NonceBatches(batch, share, level, phrases, pos, regroup, copies)
 
 
 class Exchange:

@@ -374,6 +374,10 @@ def test_outputs_of_a_teachers_transformer_are_kept(
     assert len(runs) == n_runs
     if n_runs == 2:
         assert runs == [["ab cd ef gh "], ["gh ab "]]  # both examples have the same words
+    (kept,) = (node for node in model.walk() if node.name == f"kept_{layer.name}")
+    docs = [example.predicted for example in (*other, *examples)]
+    for one, expected in zip(kept.predict(docs), run(layer, docs, False)[0], strict=True):
+        np.testing.assert_allclose(one, expected, atol=1e-6)
 
 
 def test_of_a_long_word_its_beginning_counts(nlp: Language) -> None:

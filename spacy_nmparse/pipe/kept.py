@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
@@ -11,13 +12,20 @@ from thinc.api import Model
 
 Output = TypeVar("Output")
 
+FULL = (
+    "What a transformer says of documents is kept, but {} MB are full: it runs again whenever "
+    "another document comes, and training takes much longer. Keep more: a larger 'megabytes' of "
+    "the transformer's component (a teacher's is in its own config.cfg). Or, with a teacher, have "
+    "fewer different sentences: --training.batcher.copies 5. (Said once.)"
+)
+
 
 class KeptOutputs(Generic[Output]):
     """The outputs of a layer, by the words of documents.
 
     Args:
         limit: Bytes. When they are used up, what is kept stays, and other documents are computed
-            each time.
+            each time: a warning says so once. 0: nothing is kept.
         run: Computes the outputs of documents, each in memory of its own.
         size: The bytes of an output.
     """
@@ -28,7 +36,8 @@ class KeptOutputs(Generic[Output]):
         run: Callable[[list[Doc]], Iterable[Output]],
         size: Callable[[Output], int],
     ) -> None:
-        self._free = limit
+        self._limit = self._free = limit
+        self._is_full = limit == 0
         self._run = run
         self._size = size
         self._kept: dict[bytes, Output] = {}
@@ -46,6 +55,9 @@ class KeptOutputs(Generic[Output]):
             if size <= self._free:
                 self._free -= size
                 self._kept[key] = output
+            elif not self._is_full:
+                self._is_full = True
+                warnings.warn(FULL.format(self._limit // 1_000_000), stacklevel=2)
         return [self._kept[key] if key in self._kept else found[key] for key in keys]
 
 

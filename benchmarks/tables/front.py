@@ -6,14 +6,14 @@ import math
 import statistics
 
 from benchmarks.common import ROOT
-from benchmarks.tables.common import NL, NM, STOCK_LONG, SWAP, TAUGHT, TREEBANKS, entry, raw_mean
+from benchmarks.tables.common import NL, NM, STOCK_LONG, SWAP, TREEBANKS, entry, raw_mean
 from benchmarks.tables.speed import timed
 from benchmarks.titles import title
 
 PICTURE = ROOT / "docs" / "images" / "front.svg"
 WIDTH, HEIGHT = 720, 480  # pixels
 LEFT, TOP, RIGHT, BOTTOM = 50, 35, 20, 50  # what is around the axes
-SHOWN = (STOCK_LONG, NM, SWAP, f"{SWAP}_beam4", NL, f"{NL}_beam4", TAUGHT)
+SHOWN = (STOCK_LONG, NM, SWAP, f"{SWAP}_beam4", NL, f"{NL}_beam4")
 
 
 def points() -> list[tuple[str, float, float]]:
@@ -22,7 +22,7 @@ def points() -> list[tuple[str, float, float]]:
     for name in SHOWN:
         entries = [entry(one, name) for one in TREEBANKS]
         las = statistics.fmean(raw_mean(one, "las_all") for one in entries if one is not None)
-        system = name.replace("_long", "").replace("_taught", "")
+        system = name.replace("_long", "")
         rate = timed("avx2")["pipeline"][system]["words_per_second"]["median"] / 1000
         found.append((title(name).replace("`", ""), rate, las))
     return found

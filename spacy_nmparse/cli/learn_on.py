@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from thinc.api import Config
 
 from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
+from spacy_nmparse.layers.treebanks import names_in
 from spacy_nmparse.pipe.members import parser_of, parsers_of
 from spacy_nmparse.pipe.training_log import CURVE, SCORES
 from spacy_nmparse.pipe.workplace import alone
@@ -25,14 +27,19 @@ from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, MULTIWORD
 #: The config beside the models, and its name until they are trained.
 CONFIG, UNFINISHED = "learn-on.cfg", "unfinished.cfg"
 MODELS = ("model-best", "model-last")
+#: The treebank that sentences are of by default, in the config.
+FIRST = "first"
 #: Words of all epochs for each step between evaluations, and the most steps.
 WORDS, STEPS = 1000, 200
 
 
 def run(
     model: str = MODEL,
-    files: list[Path] = typer.Argument(
-        ..., help="CoNLL-U or .spacy files: the new sentences, and the old training data"
+    files: list[str] = typer.Argument(
+        ...,
+        metavar="FILE...",
+        help="CoNLL-U or .spacy files: the new sentences, and the old training data; NAME=FILE: "
+        "sentences of another treebank than the first, which the pipeline knows by this name",
     ),
     output: Path = OUTPUT,
     dev: Path | None = typer.Option(
@@ -45,21 +52,25 @@ def run(
     """Train a trained pipeline on: the weights that it has are where learning begins."""
     if not (output / UNFINISHED).is_file():
         check_absent(output)
-    named = [*files, *([dev] if dev else [])]
+    treebanks = _by_treebank(files)
+    named = [*(file for own in treebanks.values() for file in own), *([dev] if dev else [])]
     with failures():
         for file in named:
             check_exists(file)
         check_trees(named)
         nlp = load(model)
         parser_of(nlp, next(iter(parsers_of(nlp)), None))  # says what is missing
-        n_words = sum(len(doc) for doc in Corpus([*files]).docs(nlp))
+        for name in sorted({*treebanks} - {FIRST} - (names_in(nlp) or {*treebanks})):
+            show(f"Warning: {model} does not know the treebank {name!r}: new.", file=sys.stderr)
+        n_words = sum(len(doc) for doc in Corpus(treebanks).docs(nlp))
         before = None if dev is None else evaluate(nlp, dev)["scores"]
         trained = output / ("model-best" if dev else "model-last")
         output.mkdir(parents=True, exist_ok=True)
         (output / UNFINISHED).touch()
         with alone(output / UNFINISHED):
             config = _config(nlp, _left(trained) or model, epochs * n_words)
-            config["paths"] = {"train": [*map(str, files)], "dev": str(dev or files[0])}
+            paths = {name: [*map(str, own)] for name, own in treebanks.items()}
+            config["paths"] = {"train": paths, "dev": str(dev or named[0])}
             config["corpora"]["dev"]["limit"] = 0 if dev else 1
             config["training"]["max_epochs"] = epochs
             config["training"]["optimizer"]["learn_rate"] = learn_rate
@@ -75,6 +86,16 @@ def run(
                 name = kind.partition("_")[0].upper()
                 show(f"{dev}: {name} {old:.2f} before, {new:.2f} now ({new - old:+.2f})")
     show(f"The pipeline: {trained}")
+
+
+def _by_treebank(files: list[str]) -> dict[str, list[Path]]:
+    """The files of each treebank, by its name; those of the first, which have none, come first."""
+    found: dict[str, list[Path]] = {FIRST: []}
+    for file in files:
+        name, equals, path = file.partition("=")
+        other = bool(equals) and not Path(file).is_file()
+        found.setdefault(name if other else FIRST, []).append(Path(path if other else file))
+    return found
 
 
 def _left(model: Path) -> str | None:

@@ -49,11 +49,12 @@ def copy_treebank(source: Doc, target: Doc) -> None:
     set_treebank(target, treebank_of(source))
 
 
-def are_told_apart(nlp: Language) -> bool:
-    """Whether a component of a pipeline has vectors of treebanks."""
+def names_in(nlp: Language) -> set[str] | None:
+    """The names of the treebanks that a pipeline knows; None: no component has vectors of them."""
     models = [getattr(pipe, "model", None) for _, pipe in nlp.components]
     nodes = (node for one in models if isinstance(one, Model) for node in one.walk())
-    return any(NAME in node.attrs for node in nodes)
+    found = [node.attrs[NAME] for node in nodes if NAME in node.attrs]
+    return {name for names in found for name in names} if found else None
 
 
 def init(model: Model) -> None:

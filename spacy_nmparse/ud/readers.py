@@ -7,7 +7,7 @@ spaCy's ``Corpus`` reads .spacy files only, and where it cuts documents into sen
 # No postponed annotations: spaCy validates configs by the readers' signatures.
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.augment import dont_augment
 
-from spacy_nmparse.layers.treebanks import are_told_apart, copy_treebank, set_treebank
+from spacy_nmparse.layers.treebanks import copy_treebank, names_in, set_treebank
 from spacy_nmparse.pipe.annotations import same_tokens
 from spacy_nmparse.ud.corpus import read_spacy
 from spacy_nmparse.ud.extensions import copy_words, split_doc
@@ -34,7 +34,7 @@ class Corpus:
 
     def __init__(
         self,
-        path: str | Path | list[Path] | dict[str, Path | list[Path]] | None,
+        path: str | Path | list[Path] | Mapping[str, Path | list[Path]] | None,
         gold_preproc: bool = False,
         max_length: int = 0,
         limit: int = 0,
@@ -66,7 +66,7 @@ class Corpus:
             raise ValueError(
                 "The corpus has no path: give --paths.train FILE and --paths.dev FILE."
             )
-        named = path if isinstance(path, dict) else {"": path}
+        named = path if isinstance(path, Mapping) else {"": path}
         self.treebanks = {
             name: [Path(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
             for name, paths in named.items()
@@ -94,7 +94,7 @@ class Corpus:
             FileNotFoundError: If there is no data.
             ValueError: If a file is damaged, or a folder has several splits of a treebank.
         """
-        if len(self.treebanks) > 1 and not are_told_apart(nlp):
+        if len(self.treebanks) > 1 and names_in(nlp) is None:
             warnings.warn(
                 "The pipeline learns from several treebanks, but does not know which sentence is "
                 "of which: that takes token vectors by spacy_nmparse.AffixEmbed.v1.",

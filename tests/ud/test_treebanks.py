@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.training import Example
+from spacy.util import load_config, registry
 from thinc.api import fix_random_seed
 
-from spacy_nmparse.layers.treebanks import MOST
+from spacy_nmparse.layers.treebanks import MOST, names_in
 from spacy_nmparse.ud.nonce import mix
 from spacy_nmparse.ud.readers import Corpus
-from tests.toy_treebank import sentence
+from tests.toy_treebank import nmparse, sentence
 
 #: The same words, annotated otherwise: lemmas, multiword tokens, the direction of arcs.
 FIRST = sentence(
@@ -124,3 +126,41 @@ def test_at_most_so_many(paths: dict[str, Path]) -> None:
             nlp.update([example], sgd=optimizer)
     with pytest.raises(ValueError, match=f"at most {MOST + 1} treebanks"):
         nlp.update(some[-1:], sgd=optimizer)
+
+
+@pytest.mark.parametrize(
+    "named", [["{first}", "other={other}"], ["other={other}"], ["{first}"], ["new={other}"]]
+)
+def test_learn_on(
+    paths: dict[str, Path],
+    tmp_path: Path,
+    named: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A file with a name is of the treebank that the pipeline knows by it, any other of the first;
+    what is no name may be part of a file's."""
+    nlp = pipeline()
+    examples = list(Corpus(paths, n_sents=1)(nlp))
+    nlp.update(examples, sgd=nlp.initialize(lambda: examples))
+    nlp.to_disk(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    first = paths["first"].rename(tmp_path / "a=1.conllu")
+    files = [one.format(first=first.name, other=paths["other"]) for one in named]
+    assert nmparse(["learn-on", "model", *files, "--epochs", "1", "-o", "new"]) == 0
+    assert ("does not know the treebank 'new'" in capsys.readouterr().err) == (
+        named[-1][:3] == "new"
+    )
+    config = load_config("new/learn-on.cfg", interpolate=True)
+    reader = registry.resolve(config["corpora"])["train"]
+    found = Counter(doc._.ud_treebank for doc in reader.docs(nlp) for _ in doc.sents)
+    assert found == {
+        name: n
+        for name, n, text in (
+            (None, 6, "{first}"),
+            ("other", 9, "other={other}"),
+            ("new", 9, "new={other}"),
+        )
+        if text in named
+    }
+    assert names_in(spacy.load("new/model-last")) == {"other", *filter(None, found)}

@@ -37,8 +37,7 @@ NOT_RUN = (
     *("dot ", "python -m spacy nmparse replace", "python -m spacy nmparse annotate"),
     # Tests of whole pipelines and of transformers have these.
     *("python -m spacy nmparse learn-on", "python -m spacy nmparse init-config transformer.cfg"),
-    *("python -m spacy train transformer.cfg", "python -m spacy train pupil.cfg"),
-    "python -m spacy nmparse vectors",
+    *("python -m spacy train transformer.cfg", "python -m spacy nmparse vectors"),
     # They need Ray, or a web server.
     *("python examples/ray_corpus.py", "MODEL=", "curl "),
     # A form, not a command.

@@ -15,7 +15,6 @@ import spacy
 from thinc.api import Model
 
 from spacy_nmparse.pipe.component import ParsingComponent
-from spacy_nmparse.pipe.kept import keep_outputs
 from spacy_nmparse.pipe.labels import LabelSet
 from spacy_nmparse.pipe.members import difference, lacks_vectors, own_token_vectors, parsers_of
 from spacy_nmparse.scorers.hooks import hooks_of
@@ -127,7 +126,5 @@ def load_teacher(
             f"{where} it looks up its words' vectors in a table that the pipeline to be trained "
             f"does not have: train with the same vectors."
         )
-    limit = sum(getattr(pipe, "megabytes", 0) for _, pipe in nlp.pipeline) * 1_000_000
     own_token_vectors(nlp, name)
-    keep_outputs(teacher.model, "wrapped_transformer_and_listener", limit)
     return teacher.model, known

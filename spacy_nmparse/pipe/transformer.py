@@ -24,7 +24,7 @@ from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
 from thinc.types import Ragged
 
-from spacy_nmparse.pipe.kept import KeptOutputs, no_gradient
+from spacy_nmparse.pipe.kept import KeptOutputs
 
 #: Letters of a word that the transformer sees. The time that its pieces take grows with the cube of
 #: their number: a word of 20,000 letters would take hours.
@@ -171,6 +171,11 @@ def give_back_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
+
+
+def no_gradient(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> list[Doc]:
+    """The backward pass of a frozen transformer."""
+    return []
 
 
 def size(layers: list[Ragged]) -> int:

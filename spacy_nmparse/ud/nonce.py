@@ -12,7 +12,7 @@ genuinely low-resource languages*, for parsers of small treebanks that learn fro
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -208,7 +208,7 @@ class NonceBatches:
     epoch's examples.
 
     Raises:
-        ValueError: share, level or phrases is no share, or copies is below 1.
+        ValueError: share, level or phrases is no share.
     """
 
     batch: Callable[[Iterable[Example]], Iterable[Any]]
@@ -217,17 +217,13 @@ class NonceBatches:
     phrases: float | None
     pos: Sequence[str]
     regroup: bool
-    copies: int | None = None
     _known: "tuple[Any, Exchange] | None" = None  # of the epoch before
-    _made: list[list[Example]] = field(default_factory=list)  # epochs that come again
 
     def __post_init__(self) -> None:
         for name in ("share", "level", "phrases"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise ValueError(f"training.batcher.{name} is {value}, not from 0 to 1.")
-        if self.copies is not None and self.copies < 1:
-            raise ValueError(f"training.batcher.copies is {self.copies}, not at least 1.")
 
     def __call__(self, examples: Iterable[Example]) -> Iterable[Any]:
         """Batches of an epoch. A stream of examples (``training.max_epochs = -1``), which nobody
@@ -252,22 +248,9 @@ class NonceBatches:
             exchange = Exchange(self.pos, level, phrases)
             exchange.collect(docs, required=(self.level is not None, self.phrases is not None))
             self._known = examples, exchange
-            self._made = []
         exchange = self._known[1]
         if not (exchange or self.regroup):
             return examples
-        if self.copies is None:
-            found = self._make(examples, exchange)
-        else:
-            made = self._made
-            full = len(made) == self.copies
-            made.append(made.pop(0) if full else self._make(examples, exchange))
-            found = [*made[-1]]
-        random.shuffle(found)
-        return found
-
-    def _make(self, examples: list[Example], exchange: "Exchange") -> list[Example]:
-        """The examples, those that give way replaced."""
         found: list[Example] = []
         chosen: list[Example] = []
         for example in examples:
@@ -277,6 +260,7 @@ class NonceBatches:
         for doc in mix(docs) if self.regroup else docs:
             copy = exchange(doc)
             found.append(whole.get(id(copy)) or _example(copy))
+        random.shuffle(found)
         return found
 
 
@@ -290,7 +274,6 @@ def BatchByWords(
     phrases: float | None = None,
     pos: Sequence[str] = ("ADJ", "ADV", "NOUN", "NUM", "PROPN", "VERB"),
     regroup: bool = False,
-    copies: int | None = None,
 ) -> Callable:
     """A batcher (``@batchers``) as ``spacy.batch_by_words.v1``, which also makes other sentences of
     the training data in each epoch: words and phrases are exchanged for others of the same kind, or
@@ -310,13 +293,11 @@ def BatchByWords(
             more than 300,000 words 0.
         pos: the open classes, as UPOS tags.
         regroup: whether copies are of documents made of the sentences in random order.
-        copies: how many epochs make new sentences; later ones have the same again, in another
-            order. null: all epochs do.
     """
     batch = registry.batchers.get("spacy.batch_by_words.v1")(
         size=size, tolerance=tolerance, discard_oversize=discard_oversize, get_length=get_length
     )
-    return NonceBatches(batch, share, level, phrases, pos, regroup, copies)
+    return NonceBatches(batch, share=share, level=level, phrases=phrases, pos=pos, regroup=regroup)
 
 
 class Exchange:

@@ -28,4 +28,4 @@ def test_memory_that_is_full(limit: int, n_runs: int) -> None:
     assert len(runs) == n_runs
     said = [str(warning.message) for warning in found]
     assert len(said) == (n_runs == 5)
-    assert all("8 MB are full" in one and "training.batcher.copies" in one for one in said)
+    assert all("8 MB are full" in one and "components.transformer.megabytes" in one for one in said)

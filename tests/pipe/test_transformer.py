@@ -344,42 +344,6 @@ def test_outputs_of_a_frozen_transformer_are_kept(
     assert runs[4:] == [1, 1]
 
 
-@pytest.mark.parametrize(("megabytes", "n_runs"), [(2000, 2), (0, 4)])
-def test_outputs_of_a_teachers_transformer_are_kept(
-    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, n_runs: int
-) -> None:
-    """Training runs it once for each document, in so much memory at most; what the teacher says is
-    the same."""
-    config["components"]["transformer"]["megabytes"] = megabytes
-    path = tmp_path / "teacher"
-    started(config).to_disk(path)
-    pupil = spacy.blank("en")
-    pupil.add_pipe("nm_parser", name="parser")
-    pupil.config["initialize"]["components"] = {"parser": {"teacher": str(path)}}
-    examples = examples_of(pupil)
-    optimizer = pupil.initialize(lambda: examples)
-    (model,) = pupil.get_pipe("parser")._teachers.models  # type: ignore[attr-defined]
-    (layer,) = (node for node in model.walk() if node.name == "wrapped_transformer_and_listener")
-    runs: list[list[str]] = []
-    run = layer._func
-
-    def counted(model: Any, docs: list[Doc], is_train: bool) -> Any:
-        runs.append([doc.text for doc in docs])
-        return run(model, docs, is_train)
-
-    monkeypatch.setattr(layer, "_func", counted)
-    other = [Example.from_dict(Doc(pupil.vocab, words=["gh", "ab"]), {})]
-    for batch in (examples, other, examples, [*other, *examples]):
-        pupil.update(batch, sgd=optimizer)
-    assert len(runs) == n_runs
-    if n_runs == 2:
-        assert runs == [["ab cd ef gh "], ["gh ab "]]  # both examples have the same words
-    (kept,) = (node for node in model.walk() if node.name == f"kept_{layer.name}")
-    docs = [example.predicted for example in (*other, *examples)]
-    for one, expected in zip(kept.predict(docs), run(layer, docs, False)[0], strict=True):
-        np.testing.assert_allclose(one, expected, atol=1e-6)
-
-
 def test_of_a_long_word_its_beginning_counts(nlp: Language) -> None:
     transformer: Any = nlp.get_pipe("transformer")
     docs = [Doc(nlp.vocab, words=["ab", "cd" * n, "e"]) for n in (50, 2000)]

@@ -243,18 +243,6 @@ def test_each_epoch_has_other_copies() -> None:
     assert texts <= {"Dogs chase the cat .", "Cats chase the cat ."}, "words of data before"
 
 
-def test_copies_come_again() -> None:
-    """After so many epochs, in another order, until there are other data."""
-    random.seed(3)
-    draw = batcher(level=1.0, share=1.0, copies=2)
-    for docs in (make_docs() * 9, make_docs() * 8):
-        examples = examples_of(docs)
-        made = [[e for batch in draw(examples) for e in batch] for _ in range(5)]
-        ids = [{*map(id, epoch)} for epoch in made]
-        assert ids[0] == ids[2] == ids[4] and ids[1] == ids[3] and not ids[0] & ids[1]
-        assert made[0] != made[2] != made[4]
-
-
 def test_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = (100_000, 100_001, 300_000, 300_001)
     assert [nonce.unasked(n) for n in sizes] == [(0.3, 0.3), (0.2, 0.3), (0.2, 0.3), (0.0, 0.0)]
@@ -406,7 +394,6 @@ def test_phrases_of_random_trees() -> None:
         ({"share": -1.0}, "training.batcher.share is -1.0"),
         ({"level": 1.5}, "training.batcher.level is 1.5"),
         ({"phrases": -0.5}, "training.batcher.phrases is -0.5"),
-        ({"copies": 0}, "training.batcher.copies is 0, not at least 1"),
         ({"phrases": 0.5, "pos": ["ADV"]}, "has a head .* ADV, .* set training.batcher.phrases"),
         ({"level": 0.5, "pos": ["ADV"]}, "speech ADV, .* set training.batcher.level = 0"),
     ],

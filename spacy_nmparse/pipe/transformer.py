@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from spacy.attrs import LENGTH
+from spacy.attrs import LENGTH, ORTH, SPACY
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -23,8 +24,6 @@ from spacy_curated_transformers.models.output import TransformerModelOutput
 from spacy_curated_transformers.pipeline.transformer import CuratedTransformer
 from thinc.api import Optimizer
 from thinc.types import Ragged
-
-from spacy_nmparse.pipe.kept import KeptOutputs
 
 #: Letters of a word that the transformer sees. The time that its pieces take grows with the cube of
 #: their number: a word of 20,000 letters would take hours.
@@ -52,7 +51,7 @@ class PretrainedTransformer(CuratedTransformer):
         self._forget()
 
     def _forget(self) -> None:
-        self._kept: KeptOutputs[list[Ragged]] | None = None
+        self._kept: KeptOutputs | None = None
 
     def initialize(
         self,
@@ -84,7 +83,7 @@ class PretrainedTransformer(CuratedTransformer):
         """As of ``CuratedTransformer``. If the transformer is frozen, outputs are kept from now on,
         those of ``predict`` too: training evaluates the same documents again and again."""
         if self.frozen and self._kept is None:
-            self._kept = KeptOutputs(self.megabytes * 1_000_000, self._compute, size)
+            self._kept = KeptOutputs(self.name, self.megabytes)
         self._n_updates += 1
         if not self.frozen and self._n_updates % N_UPDATES == 0:
             give_back_memory()
@@ -96,16 +95,9 @@ class PretrainedTransformer(CuratedTransformer):
         if self._kept is None or not self.frozen:
             return super().predict(docs)
         return TransformerModelOutput(
-            outputs=self._kept(docs), last_layer_only=not self.all_layer_outputs
+            outputs=self._kept.outputs(docs, super().predict),
+            last_layer_only=not self.all_layer_outputs,
         )
-
-    def _compute(self, docs: list[Doc]) -> list[list[Ragged]]:
-        """The outputs of documents: of each the layers, in memory of their own, where those of a
-        document may be a view of its whole batch."""
-        return [
-            [Ragged(layer.dataXd.copy(), layer.lengths) for layer in layers]
-            for layers in super().predict(docs).all_outputs
-        ]
 
     def _create_backprops(
         self, docs: Iterable[Doc], losses: dict[str, float], *, sgd: Optimizer | None = None
@@ -178,6 +170,41 @@ def no_gradient(given: Outputs, outputs_to_backprop: tuple[int, ...]) -> list[Do
     return []
 
 
-def size(layers: list[Ragged]) -> int:
-    """The bytes of a document's outputs."""
-    return sum(layer.dataXd.nbytes for layer in layers)
+class KeptOutputs:
+    """The outputs of a transformer, the component of this name, by the words of documents. When the
+    megabytes are used up, what is kept stays, and other documents are computed each time: a warning
+    says so once, but for 0."""
+
+    def __init__(self, name: str, megabytes: int) -> None:
+        self._free = megabytes * 1_000_000
+        self._warning = megabytes and (
+            f"The component '{name}' keeps what it says of documents, but megabytes = {megabytes} "
+            f"are full: it runs again for each other document, and training takes much longer. Set "
+            f"--components.{name}.megabytes higher if there is memory. (Said once.)"
+        )
+        self._kept: dict[bytes, list[Ragged]] = {}
+
+    def outputs(
+        self, docs: list[Doc], run: Callable[[list[Doc]], TransformerModelOutput]
+    ) -> Outputs:
+        """Look documents up, and run the transformer on those that are not there."""
+        keys = [doc.to_array([ORTH, SPACY]).tobytes() for doc in docs]
+        lacking = {key: doc for key, doc in zip(keys, docs, strict=True) if key not in self._kept}
+        found: dict[bytes, list[Ragged]] = {}
+        if lacking:
+            made = run(list(lacking.values())).all_outputs
+            found = dict(zip(lacking, map(compact, made), strict=True))
+        for key, layers in found.items():
+            size = sum(layer.dataXd.nbytes for layer in layers)
+            if size <= self._free:
+                self._free -= size
+                self._kept[key] = layers
+            elif self._warning:
+                warnings.warn(self._warning, stacklevel=2)
+                self._warning = 0
+        return [self._kept.get(key) or found[key] for key in keys]
+
+
+def compact(layers: list[Ragged]) -> list[Ragged]:
+    """Outputs in memory of their own: those of a document may be a view of its whole batch."""
+    return [Ragged(layer.dataXd.copy(), layer.lengths) for layer in layers]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import sys
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Adam, Config
+from thinc.types import Ragged
 
 from spacy_nmparse.layers.affix_embed import all_parameters
 from spacy_nmparse.pipe.replace import replace_parser
@@ -342,6 +345,29 @@ def test_outputs_of_a_frozen_transformer_are_kept(
     transformer.update(examples)
     transformer.update(examples)
     assert runs[4:] == [1, 1]
+
+
+def test_kept_outputs_fill_the_memory(config: Config) -> None:
+    """Then other documents are computed each time, and a warning says so once: not where nothing is
+    to be kept, nor where all fits."""
+    transformer: Any = started(config).get_pipe("transformer")
+    docs = [Doc(transformer.vocab, words=["ab"] * n) for n in (200, 300, 400)]
+    for megabytes, n_runs, n_warnings in ((0, 9, 0), (1, 5, 1), (2, 3, 0)):
+        kept = sys.modules[type(transformer).__module__].KeptOutputs("transformer", megabytes)
+        runs: list[int] = []
+
+        def run(docs: list[Doc], runs: list[int] = runs) -> Any:
+            runs.append(len(docs))  # half a megabyte each
+            layer = Ragged(np.zeros((500, 250), "f"), np.full(500, 1, "i"))
+            return SimpleNamespace(all_outputs=[[layer] for _ in docs])
+
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                for doc in docs:
+                    assert len(kept.outputs([doc], run)) == 1
+        assert (len(runs), len(found)) == (n_runs, n_warnings)
+        assert all("--components.transformer.megabytes" in str(one.message) for one in found)
 
 
 def test_of_a_long_word_its_beginning_counts(nlp: Language) -> None:

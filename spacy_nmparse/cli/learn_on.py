@@ -93,7 +93,7 @@ def _by_treebank(files: list[str]) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {FIRST: []}
     for file in files:
         name, equals, path = file.partition("=")
-        other = bool(equals) and not Path(file).is_file()
+        other = bool(name and equals) and not Path(file).is_file()
         found.setdefault(name if other else FIRST, []).append(Path(path if other else file))
     return found
 

@@ -60,13 +60,19 @@ class Corpus:
                 evaluation.
 
         Raises:
-            ValueError: If there is no path.
+            ValueError: If there is no path, or a treebank has a name that no config can hold.
         """
         if not path:
             raise ValueError(
                 "The corpus has no path: give --paths.train FILE and --paths.dev FILE."
             )
         named = path if isinstance(path, Mapping) else {"": path}
+        for name in named:
+            if name != name.strip() or set(name) & set("[]#;:="):  # the config would lose it
+                raise ValueError(
+                    f"The corpus cannot name a treebank {name!r}: take a name without a space at "
+                    f"its ends and without any of []#;:=."
+                )
         self.treebanks = {
             name: [Path(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
             for name, paths in named.items()

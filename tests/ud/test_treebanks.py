@@ -75,6 +75,19 @@ def test_the_reader_names_all_but_the_first(paths: dict[str, Path]) -> None:
     assert len(list(Corpus(paths, n_sents=1, limit=8)(nlp))) == 8
 
 
+@pytest.mark.parametrize("name", ["#new", "a:b", "[x]", " other"])
+def test_names_that_a_config_would_lose(
+    paths: dict[str, Path], tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nlp = pipeline()
+    nlp.initialize(lambda: list(Corpus(paths, n_sents=1)(nlp)))
+    nlp.to_disk(tmp_path / "model")
+    files = [str(paths["first"]), f"{name}={paths['other']}", "-o", str(tmp_path / "new")]
+    assert nmparse(["learn-on", str(tmp_path / "model"), *files]) == 2
+    assert f"cannot name a treebank {name!r}" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
 def test_sentences_stay_in_their_treebank(paths: dict[str, Path]) -> None:
     pipeline()
     docs = list(Corpus(paths, n_sents=3).docs(spacy.blank("xx")))

@@ -52,22 +52,34 @@ class Run:
         scores = self.result["scores"].items()
         return {name: value for name, value in scores if not isinstance(value, dict)}
 
+    def n_changed(self, other: Run, metric: str) -> int:
+        """The sentences in which another run has other heads or, for LAS, other labels."""
+        heads_only = metric == "uas_all"
+        pairs = zip(self.trees, other.trees, strict=True)
+        return sum(one[0] != two[0] if heads_only else one != two for one, two in pairs)
+
 
 @dataclass(frozen=True)
 class Difference:
-    """A system against a baseline in one metric; is_sure: it is beyond chance by Holm's correction
-    over all differences that are compared."""
+    """A system against a baseline in one metric.
+
+    Attributes:
+        n_changed: Sentences to which the first runs give other heads, or for LAS other labels.
+        is_sure: It is beyond chance by Holm's correction over all differences that are compared.
+    """
 
     system: str
     baseline: str
     metric: str
     found: Comparison
+    n_changed: int
     is_sure: bool
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         names = {"system": self.system, "baseline": self.baseline, "metric": self.metric}
-        return {**names, **asdict(self.found), "beyond_chance": self.is_sure}
+        told = {"n_changed": self.n_changed, "beyond_chance": self.is_sure}
+        return {**names, **asdict(self.found), **told}
 
 
 @dataclass
@@ -206,9 +218,13 @@ def differences(systems: Mapping[str, Sequence[Run]], baseline: str | None) -> l
     pairs = [(b, a) if a == baseline else (a, b) for a, b in pairs]
     keys = [(*pair, metric) for pair in pairs for metric in TESTED]
     results = {name: [run.result for run in runs] for name, runs in systems.items()}
+    first = {name: runs[0] for name, runs in systems.items()}
     found = [compare(results[one], results[other], metric) for one, other, metric in keys]
     sure = holm([one.p_bootstrap for one in found])
-    return [Difference(*key, one, yes) for key, one, yes in zip(keys, found, sure, strict=True)]
+    return [
+        Difference(one, other, metric, how, first[one].n_changed(first[other], metric), yes)
+        for (one, other, metric), how, yes in zip(keys, found, sure, strict=True)
+    ]
 
 
 def as_dict(

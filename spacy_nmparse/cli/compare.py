@@ -35,7 +35,8 @@ Rows = list[list[str]]
 SCORES = "Scores in percent: mean and standard deviation over the runs"
 DIFFERENCES = (
     "Differences in points: 95 % interval and p by paired bootstrap over sentences, p by "
-    "Wilcoxon's test over runs, and what is beyond chance by Holm's correction"
+    "Wilcoxon's test over runs, what is beyond chance by Holm's correction, and the sentences in "
+    "which the first runs have other heads (UAS), or heads or labels (LAS)"
 )
 
 
@@ -154,6 +155,7 @@ def _score_table(systems: dict[str, list[Run]]) -> tuple[list[str], Rows]:
 
 def _difference_table(compared: Sequence[Difference]) -> tuple[list[str], Rows]:
     header = ["", "metric", "difference", "95 % interval", "p bootstrap", "p Wilcoxon", "sure"]
+    header.append("sentences")
     rows = []
     for one in compared:
         found: Any = one.found
@@ -164,6 +166,7 @@ def _difference_table(compared: Sequence[Difference]) -> tuple[list[str], Rows]:
                 f"{found.low:+.2f} … {found.high:+.2f}",
                 *("-" if p is None else f"{p:.4f}" for p in ps),
                 "yes" if one.is_sure else "no",
+                str(one.n_changed),
             ]
         )
     return header, rows

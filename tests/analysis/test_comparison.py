@@ -83,6 +83,7 @@ def test_scores_and_differences(files: Path) -> None:
     assert las["difference"] == pytest.approx(-100 * 1.5 / 14) and las["p_wilcoxon"] is None
     assert las["low"] <= las["difference"] <= las["high"]
     assert las["beyond_chance"] is (las["p_bootstrap"] <= 0.025)
+    assert [one["n_changed"] for one in found["differences"]] == [1, 2]
 
 
 def test_each_with_each_or_with_a_baseline(files: Path) -> None:

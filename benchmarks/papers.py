@@ -163,21 +163,6 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
         arc_eager("reduce_static", "D, static", reduces=True, oracle="static"),
         arc_eager("both_static", "L+D, static", left=True, reduces=True, oracle="static"),
     ),
-    "push": (
-        BOTH,
-        arc_eager("never_shift", "L, never SHIFT", left=True, push="right_arc"),
-        arc_eager(
-            "labelled_reduce", "L+D, labelled REDUCE", True, reduces=True, labelled_reduce="true"
-        ),
-        arc_eager(
-            "always_shift",
-            "L+D, labelled REDUCE, always SHIFT",
-            left=True,
-            reduces=True,
-            labelled_reduce="true",
-            push="shift",
-        ),
-    ),
     "fg18": (
         list_system("covington_static", "Covington, static", "Covington", *STATIC_ORACLE),
         list_system("covington", "Covington", "Covington"),
@@ -232,7 +217,22 @@ for repaired in (*REPAIRED[:2], ALL):
             for l1 in ("0", "5e-6", "8e-5", "32e-5")
         ),
     )
-VARIANTS["hgj13_linear"] = tuple(map(linear, (*VARIANTS["hgj13"], *VARIANTS["push"][1:])))
+#: What HGJ13, section 4, leaves open: which words are pushed how.
+PUSHES = (
+    arc_eager("never_shift", "L, never SHIFT", left=True, push="right_arc"),
+    arc_eager(
+        "labelled_reduce", "L+D, labelled REDUCE", True, reduces=True, labelled_reduce="true"
+    ),
+    arc_eager(
+        "always_shift",
+        "L+D, labelled REDUCE, always SHIFT",
+        left=True,
+        reduces=True,
+        labelled_reduce="true",
+        push="shift",
+    ),
+)
+VARIANTS["hgj13_linear"] = tuple(map(linear, (*VARIANTS["hgj13"], *PUSHES)))
 #: Goldberg & Nivre 2012 follow the model with probability 0.9, parsers here by default always.
 VARIANTS["hgj13_explore"] = tuple(
     linear(exploring(variant, 0.9))

@@ -14,7 +14,10 @@ Comparisons:
           Johnson 2013, Tables 1, 2 and 4)
   hgj13_linear
           the same with the paper's learner, on treebanks that benchmarks.jackknife has tagged: 15
-          iterations, the averaged weights of the end (see benchmarks/perceptron.py)
+          iterations, the averaged weights of the end (see benchmarks/perceptron.py); also parsers
+          that never or always SHIFT (section 4)
+  hgj13_explore
+          monotonic, L, D and L+D, following the model with probability 0.9
   hgj13_beam
           monotonic and L+D, trained and searched with a beam (section 9)
   bn15_linear, bn15_beam
@@ -24,7 +27,6 @@ Comparisons:
   bn15_latent
           what a beam learns against, where the oracle leaves a choice: the best right hypothesis of
           each step, or the right sequence that is best at the end of the sentence (section 5)
-  push    never SHIFT, always SHIFT (the same, section 4)
   fg18    Covington and NL-Covington, by oracle; arc-swift (Fernández-González & Gómez-Rodríguez
           2018, Tables 1 and 3)
   fg18_roots

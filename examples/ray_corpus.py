@@ -1,6 +1,6 @@
 """Parse a corpus with all machines of a Ray cluster: Parquet or lines of text in, Parquet out.
 
-    python -m pip install "spacy-nmparse[ray]"
+    python -m pip install -e ".[ray]"
     python examples/ray_corpus.py training/model-best corpus.parquet parsed/ --actors 8
 
 Each actor loads the pipeline once. The output has the columns of the input and two more: "conllu",

@@ -134,13 +134,15 @@ def check(systems: Sequence[str] = (), pipeline: str = "parser", wheel: str = NO
     """Check names.
 
     Raises:
-        ValueError: If a name is unknown.
+        ValueError: If a name is unknown, or the first system is no parser of a whole pipeline.
     """
     known = sorted(config.stem for config in CONFIGS.glob("*.cfg"))
     named = [("pipeline", pipeline, PIPELINES), ("wheel", wheel, WHEELS)]
     for kind, name, names in [*(("parser", one, known) for one in systems), *named]:
         if name not in names:
             raise ValueError(f"There is no {kind} {name!r}: it is one of {', '.join(names)}.")
+    if pipeline == "whole" and systems:
+        whole_pipeline(load_config(CONFIGS / f"{systems[0]}.cfg", interpolate=False))
 
 
 @app.command()

@@ -617,7 +617,8 @@ def test_wrong_trees_are_named(folder: Path, tmp_path: Path) -> None:
         assert f"{source}, line 5: the heads form a cycle: 1 → 2 → 3 → 1." in done.stderr
     text = tree.format(2, 3, 1) + "# a = b\n\n" + tree.format(0, 4, 1) + "1 w\n\n"
     source.write_text(text + tree.format(0, 1, 1), encoding="utf-8")
-    for command in (commands[0], debug):
+    named = (*debug[:2], "--paths.train", json.dumps({"a": str(source)}), "--paths.dev")
+    for command in (commands[0], debug, named):
         error = run(*command, source).stderr  # all faults at once, once each
         for line, fault in ((1, "a cycle"), (8, "a head is 4"), (11, "1 column instead of 10")):
             assert error.count(f"{source}, line {line}: ") == 1 and fault in error

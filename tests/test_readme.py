@@ -128,6 +128,15 @@ def test_links_and_commands_lead_to_files() -> None:
             assert place.exists(), f"{page.name}: {path}"
 
 
+def test_links_lead_to_headings() -> None:
+    for page in PAGES:
+        for file, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", read(page)):
+            target = (page.parent / file) if file else page
+            headings = re.findall(r"(?m)^#+ (.+)$", read(target))
+            known = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+            assert anchor in known, f"{page.name}: {file}#{anchor}"
+
+
 FACTORIES = ("nm_parser", "nl_covington_parser", "swap_parser")
 
 

@@ -304,6 +304,15 @@ def test_the_workflow_ud_says_its_variables(tmp_path: Path) -> None:
     assert len(listed) > 9 and all(f"{name}=" in first for name in listed)
 
 
+def test_parsers_of_whole_pipelines() -> None:
+    """One that no whole pipeline can have is refused before anything is done."""
+    demo.check(["swap_parser", "spacy_parser"], "whole")
+    for name in ("spacy_parser", "nm_parser_transformer"):
+        demo.check([name], "parser")
+        with pytest.raises(ValueError, match="name another parser"):
+            demo.check([name], "whole")
+
+
 def interpolate(text: str, values: dict[str, Any]) -> str:
     """Put in the project's variables, as spaCy does."""
     return re.sub(r"\$\{vars\.(\w+)\}", lambda found: str(values[found[1]]), text)

@@ -32,9 +32,8 @@ from benchmarks.tables.common import (
 )
 from benchmarks.titles import difference, seeds, short, title
 
-NM_TAUGHT = "nm_parser_taught"
 BEAMS = tuple(f"{name}_beam4" for name in (SWAP, NL))
-ACCURACY = (NM, NM_TAUGHT, SWAP, NL, *BEAMS, TAUGHT, SPACY_LONG)
+ACCURACY = (NM, SWAP, NL, *BEAMS, TAUGHT, SPACY_LONG)
 #: Of `nl_covington_parser`: what makes it more accurate than on the data as they are.
 MORE = ("", "_long", "_taught")
 PLAIN = f"{OWN}_plain"
@@ -77,7 +76,7 @@ def _crossing() -> Rows:
         found = []
         for name in (*ACCURACY, STOCK_LONG, "two_planar"):
             one = entry(treebank, name)
-            if one is not None and name not in (NM, NM_TAUGHT):
+            if one is not None and name != NM:
                 precision, recall = (raw_mean(one, f"nonproj_{kind}") for kind in "pr")
                 f1 = 2 * precision * recall / (precision + recall)
                 figures = [f"{figure:.1f}" for figure in (precision, recall, f1)]
@@ -98,7 +97,7 @@ def _same_token_vectors() -> Rows:
 def _in_short() -> Rows:
     yield ["LAS", *map(short, TREEBANKS)]
     projects = {"udpipe": "UDPipe 1, the best of its systems", "supar": "SuPar's biaffine parser"}
-    for name in (STOCK_LONG, *projects, SPACY_LONG, NM, SWAP, NL, NM_TAUGHT, TAUGHT):
+    for name in (STOCK_LONG, *projects, SPACY_LONG, NM, SWAP, NL, TAUGHT):
         row = [projects.get(name) or title(name)]
         for treebank in TREEBANKS:
             one = entry(treebank, name)

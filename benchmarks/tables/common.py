@@ -129,7 +129,7 @@ def raw_mean(
     """Compute a mean; arguments as those of `mean`."""
     values = dict(zip(one["seeds"], one[split][metric]["seeds"], strict=True))
     chosen = [values[seed] for seed in (values if only is None else only)]
-    return 100 * statistics.fmean(value for value in chosen if value is not None)
+    return statistics.fmean(100 * value for value in chosen if value is not None)
 
 
 def marked(rows: Iterable[list[str]]) -> list[list[str]]:

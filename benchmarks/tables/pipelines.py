@@ -80,6 +80,8 @@ UNTUNED: dict[str, dict[str, tuple[float | None, ...]]] = {
         STANZA: (99.3, 94.3, 94.4, 93.2, 94.6, 83.3, 77.3),
     },
 }
+#: Errors on the test texts of these have changed the package.
+SEEN = {"UD_Czech-CLTT", "UD_Maltese-MUDT", "UD_Tamil-TTB", "UD_Vietnamese-VTB"}
 
 
 def measured(treebank: str) -> Iterator[tuple[str, Entry]]:
@@ -120,11 +122,16 @@ def _ahead() -> str:
     """On how many treebanks LAS from raw text is above what others have published."""
     las = {name: one["test"]["LAS"]["mean"] for name in UNTUNED for _, one in measured(name)}
     place = COLUMNS.index("LAS")
-    ahead = [
-        sum(100 * own > (UNTUNED[name][title][place] or 0) for name, own in las.items())
-        for title in (UDPIPE, STANZA)
-    ]
-    return f"{ahead[0]} of {len(las)}, of Stanza's on {ahead[1]}"
+
+    def ahead(title: str, names: set[str]) -> int:
+        return sum(100 * las[name] > (UNTUNED[name][title][place] or 0) for name in names)
+
+    every, unseen = set(las), las.keys() - SEEN
+    return (
+        f"{ahead(UDPIPE, every)} of {len(every)}, of Stanza's on {ahead(STANZA, every)} (of the "
+        f"{len(unseen)} whose test texts nobody had looked at: {ahead(UDPIPE, unseen)} and "
+        f"{ahead(STANZA, unseen)})"
+    )
 
 
 @table("pipelines-cost", left=2)

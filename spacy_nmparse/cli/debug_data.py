@@ -25,6 +25,7 @@ from spacy_nmparse.cli.console import (
 from spacy_nmparse.private import import_code, read_overrides
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import CONLLU
+from spacy_nmparse.ud.folders import files_in
 from spacy_nmparse.wording import shorten
 
 SIGNS = {"good": ("✔", "good"), "info": ("ℹ", ""), "warning": ("⚠", "warn"), "error": ("✘", "old")}
@@ -69,10 +70,11 @@ def run(
 def _conllu(config: dict[str, Any]) -> Iterator[Path]:
     """The CoNLL-U files of a config's corpora."""
     for corpus in config["corpora"].values():
-        paths = corpus.get("path") or []
-        for path in map(Path, [paths] if isinstance(paths, str) else paths):
-            if path.is_file() and path.suffix in CONLLU:
-                yield path
+        given = corpus.get("path") or []
+        for paths in given.values() if isinstance(given, dict) else [given]:
+            for path in map(Path, [paths] if isinstance(paths, str) else paths):
+                files = files_in(path) if path.is_dir() else [path]
+                yield from (file for file in files if file.is_file() and file.suffix in CONLLU)
 
 
 def _print(found: DataCheck) -> None:

@@ -41,7 +41,8 @@ def whole_pipeline(config: dict[str, Any]) -> Config:
     parser = components.get("parser", {})
     if parser.get("factory") not in FACTORIES or "tok2vec" not in components:
         raise ValueError(
-            "The config has no tok2vec, or no parser of spacy-nmparse: name one with --parser."
+            "A whole pipeline has a tok2vec and a parser of spacy-nmparse: name another parser "
+            f"({', '.join(FACTORIES)}), or make the parser alone (pipeline: parser)."
         )
     parser["write_tags"] = True
     components[LEMMATIZER] = {

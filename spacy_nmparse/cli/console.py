@@ -23,6 +23,7 @@ from spacy_nmparse.analysis.faults import refuse_faults, several_roots
 from spacy_nmparse.pipe.files import is_replaced
 from spacy_nmparse.terminal import colored, show, shown
 from spacy_nmparse.ud.corpus import CONLLU, check_exists, check_file, read_docs
+from spacy_nmparse.ud.treebank import split_by
 from spacy_nmparse.wording import counted
 
 
@@ -169,11 +170,11 @@ def check_trees(files: Sequence[Path], one_root: bool = False) -> None:
 
 
 def gold_docs(nlp: Language, corpus: Path, unit: str, limit: int) -> list[Doc]:
-    """The gold documents of a file, or their sentences."""
+    """The gold documents of a file, or their sentences, in tokens as ``evaluate`` has them."""
     check_choice("--unit", unit, ("sentence", "doc"))
     check_file(corpus)
     check_trees([corpus])
-    docs = list(references(read_docs(corpus, nlp.vocab), unit))
+    docs = list(references(read_docs(corpus, nlp.vocab, split_by(nlp)), unit))
     return docs[:limit] if limit else docs
 
 

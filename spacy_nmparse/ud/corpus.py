@@ -44,12 +44,12 @@ def gold_docs(
     return docs
 
 
-def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
+def read_docs(path: Path, vocab: Vocab, merge: bool | Merges = False) -> list[Doc]:
     """The gold documents of a .spacy file, or of a CoNLL-U file, one for each sentence.
 
-    Errors are those of ``gold_docs``; one without trees is a ValueError, too.
+    Arguments and errors are those of ``gold_docs``; one without trees is a ValueError, too.
     """
-    docs = gold_docs(path, vocab, n_sents=1)
+    docs = gold_docs(path, vocab, merge=merge, n_sents=1)
     if not any(doc.has_annotation("DEP") for doc in docs):
         raise ValueError(f"{path} has no trees: its documents have no heads and labels (DEP).")
     return docs

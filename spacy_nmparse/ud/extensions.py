@@ -39,12 +39,15 @@ from spacy.tokens import Doc, Token
 from spacy_nmparse.layers.treebanks import copy_treebank
 from spacy_nmparse.pipe.roots import EXTENSION, register_extension
 
+OWN, BESIDE = -1, -2
+
 
 class UDWord(NamedTuple):
     """A word of a multiword token, in the terms of CoNLL-U.
 
-    head: the number, from 0, of the word in the token that heads it; -1: the token's own head does.
-        One word has -1.
+    head: the number, from 0, of the word in the token that heads it; OWN (-1): the token's head
+        does, and the word stands for the token: one has that. BESIDE (-2): the token's head does,
+        too; where the token is a root, the word that stands for it.
     """
 
     form: str

@@ -27,7 +27,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.layers.treebanks import treebank_of
 from spacy_nmparse.pipe.files import write_files
-from spacy_nmparse.ud.extensions import UDWord, register_extensions, ud_words, value_of
+from spacy_nmparse.ud.extensions import OWN, UDWord, register_extensions, ud_words, value_of
 from spacy_nmparse.ud.lookup import Lookup
 
 FILE = "multiword.json"
@@ -59,6 +59,8 @@ class MultiwordTokens(Pipe):
         self._affixes: dict[str, list[tuple[str, str]]] | None = None
         self._forms, self._pairs = Lookup(), Lookup()
         self._made: dict[tuple[int, ...], tuple[UDWord, ...]] = {}
+        self._tags: dict[str, list[str]] | None = None
+        self._splits: dict[tuple[str, str, tuple[str, ...]], Words] = {}
         register_extensions()
 
     @property
@@ -119,6 +121,7 @@ class MultiwordTokens(Pipe):
         self._affixes = None
         self._forms, self._pairs = Lookup(), Lookup()
         self._made = {}
+        self._tags, self._splits = None, {}
 
     def __call__(self, doc: Doc) -> Doc:
         """Tell the words of a document's multiword tokens, where nothing is known of them."""
@@ -174,6 +177,34 @@ class MultiwordTokens(Pipe):
                     for form, *others in affixes[f"{begins}{STEM}{ends} {tag}"]
                 ]
         return []
+
+    def words_of(self, text: str, tag: str, forms: Sequence[str]) -> Words:
+        """The words with these forms that a token of this text stands for, with this tag or else
+        with another one; none: it stands for other words, or for one."""
+        low, wanted = text.lower(), [form.lower() for form in forms]
+        key = low, tag, tuple(wanted)
+        if (found := self._splits.get(key)) is None:
+            if len(self._splits) >= MOST:
+                self._splits.clear()
+            known = (self._known(low, one) for one in (tag, *self._tags_of(low)))
+            same = (words for words in known if [form.lower() for form, *_ in words] == wanted)
+            found = self._splits[key] = next(same, [])
+        return found
+
+    def split(self, token: Token, forms: Sequence[str]) -> list[UDWord]:
+        """The same, with what a token says of the word that stands for it."""
+        return list(_fitted(self.words_of(token.text, token.tag_, forms), token))
+
+    def _tags_of(self, text: str) -> Iterable[str]:
+        """The tags with which training data have a form; if they have none, those of affixes."""
+        if self._tags is None:
+            self._tags = defaultdict(list)
+            for key, words in self.tables["forms"].items():
+                form, _, tag = key.rpartition(" ")
+                if words and form:
+                    self._tags[form].append(tag)
+            self._affixes_of("")
+        return self._tags.get(text) or self._affixes or ()
 
     def _affixes_of(self, tag: str) -> list[tuple[str, str]]:
         """The beginnings and endings of a tag, the longest first."""
@@ -294,7 +325,7 @@ def _generalized(words: Sequence[UDWord], text: str) -> tuple[str, str, Words] |
     """What stands before and behind the word that stands for a token, and the words as those of
     others that have these: that word has nothing of its own but its tag, and of its form what
     follows the letters that the token has of it. None: it has none, or all."""
-    own = next((i for i, word in enumerate(words) if word.head < 0), 0)
+    own = next((i for i, word in enumerate(words) if word.head == OWN), 0)
     begins = "".join(word.form for word in words[:own]).lower()
     form = words[own].form.lower()
     stem = _shared(form, text[len(begins) :]) if text.startswith(begins) else 0
@@ -320,7 +351,7 @@ def _fitted(known: Words, token: Token) -> Iterator[UDWord]:
         elif i == 0 and token.text[0].isupper():
             word = word._replace(form=word.form[:1].upper() + word.form[1:])
         place += length
-        if word.head < 0:
+        if word.head == OWN:
             word = word._replace(
                 lemma=token.lemma_ or word.lemma,
                 upos=token.pos_ or word.upos,

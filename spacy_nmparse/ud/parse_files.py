@@ -33,6 +33,7 @@ from spacy_nmparse.ud.parse_inputs import (
     unannotated,
 )
 from spacy_nmparse.ud.parse_outputs import CONLLU, ERROR, Counts, FileWriter, Part
+from spacy_nmparse.ud.whole_tokens import pipe_words
 
 NEW_STRINGS = 100_000  # with so many, the new words of plain text are forgotten
 
@@ -122,7 +123,7 @@ class FileParser:
     def _parsed(self, name: str, items: list[Item]) -> Iterable[tuple[Item, Doc]]:
         given = (item.to_parse() for item in items)
         try:
-            docs = self.nlp.pipe(given, batch_size=self.batch_size)
+            docs = pipe_words(self.nlp, given, self.batch_size)
             return list(zip(items, docs, strict=True))
         except Exception:  # of any component; what it was about is seen one by one
             return [pair for item in items for pair in self._alone(name, item)]
@@ -133,7 +134,7 @@ class FileParser:
         Raises the error, with its place, unless parsing is to go on.
         """
         try:
-            return [(item, self.nlp(item.to_parse()))]
+            return [(item, doc) for doc in pipe_words(self.nlp, [item.to_parse()])]
         except Exception as error:
             if parts := item.halves():
                 return [pair for part in parts for pair in self._alone(name, part)]

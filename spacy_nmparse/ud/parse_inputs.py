@@ -273,6 +273,8 @@ class Known:
     def to_parse(self) -> Doc:
         """The document for the pipeline: words, sentence starts, and the heads that are kept."""
         bare = unannotated(self.doc)
+        said: Any = self.doc.user_data.items()
+        bare.user_data.update((key, value) for key, value in said if _is_ours(key))
         return set_heads(bare, self.doc, self.taken) if any(self.taken) else bare
 
     def halves(self) -> list[Known]:

@@ -16,7 +16,7 @@ from spacy.tokens import MorphAnalysis
 from spacy_nmparse.pipe.known import NAME as KNOWN
 from spacy_nmparse.pipe.roots import EXTENSION as ROOT
 from spacy_nmparse.ud.conllu import EMPTY, NO_SPACE
-from spacy_nmparse.ud.extensions import told_of, ud_range, ud_words
+from spacy_nmparse.ud.extensions import BESIDE, OWN, told_of, ud_range, ud_words
 
 SPACES_BEFORE, SPACES_AFTER, SPACES_IN = "SpacesBefore=", "SpacesAfter=", "SpacesInToken="
 KNOWN_HEAD, CONFIRMED = "KnownHead=Yes", "Confirmed=Yes"
@@ -263,7 +263,7 @@ cdef class RowWriter:
             self.numbers[i] = n_words
             if self.says(i, "ud_words") and (words := ud_words(self.doc[i])):
                 words_of[i] = words
-                self.numbers[i] += next((k for k, word in enumerate(words) if word.head < 0), 0)
+                self.numbers[i] += next((k for k, word in enumerate(words) if word.head == OWN), 0)
                 n_words += len(words) - 1
         if not n_words:
             return None
@@ -341,17 +341,21 @@ cdef class RowWriter:
         cdef int head = i + self.doc.c[i].head
         return head if self.doc.c[i].dep and 0 <= head < self.doc.length else i
 
+    cdef inline int word_above(self, int i, int start, int end) noexcept nogil:
+        """The token that heads a token among some; spaces hand theirs on. Its own number: none."""
+        cdef int head = self.head(i)
+        while self.forms[head].is_space and self.head(head) != head:
+            head = self.head(head)
+        return head if start <= head < end and not self.forms[head].is_space else i
+
     cdef int add_arc(self, string* out, int i, int start, int end) except -1:
         """HEAD and DEPREL of a token; ``_`` where it has none."""
         cdef Text label = self.made.names.of(self.doc.c[i].dep)
-        cdef int head = self.head(i)
-        cdef bint is_below = head != i
+        cdef int head = self.word_above(i, start, end)
+        cdef bint is_below = self.head(i) != i
         if label.is_empty and not is_below:
             out.append(<const char*>b"\t_\t_")
-            return 0
-        while self.forms[head].is_space and self.head(head) != head:
-            head = self.head(head)
-        if head != i and start <= head < end and not self.forms[head].is_space:
+        elif head != i:
             out.push_back(c"\t")
             add_number(out, self.numbers[head])
             add(out, label)
@@ -378,10 +382,13 @@ cdef class RowWriter:
         """The row of one of the words that token i stands for; first: the number of the first."""
         values = [*map(plain, word[:2]), *map(joined, word[2:5])]
         add_str(out, "\t".join([str(number), *[value or EMPTY for value in values]]))
-        if word.head < 0:
+        if word.head == OWN or not (self.doc.c[i].dep or self.doc.c[i].head):
             self.add_arc(out, i, start, end)
         else:
-            add_str(out, f"\t{first + word.head}\t{joined(word.deprel) or EMPTY}")
+            head = first + word.head
+            if word.head == BESIDE:
+                head = self.numbers[self.word_above(i, start, end)]
+            add_str(out, f"\t{head}\t{joined(word.deprel) or EMPTY}")
         out.append(<const char*>b"\t_\t_\n")
         return 0
 

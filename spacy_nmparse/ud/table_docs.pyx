@@ -28,7 +28,7 @@ from spacy_nmparse.pipe.roots import EXTENSION, TREEBANK_ROOT
 from spacy_nmparse.ud.conllu import (
     COLUMNS, EMPTY, FORM, LEMMA, MISC, PLUS, columns_comment, depths, parts_of
 )
-from spacy_nmparse.ud.extensions import UDWord
+from spacy_nmparse.ud.extensions import BESIDE, OWN, UDWord
 
 FEATURE = re.compile(r"[^=|]+=[^=|]+")
 MOST = 1 << 16  # FEATS that are known to be right
@@ -306,13 +306,18 @@ cdef class Tokens:
             self.extensions.append((token, "ud_form", form))
             return 0
         self.extensions.append((token, "ud_form", whole[FORM]))
+        above = number_of(table.cell(table.words[chosen], C_HEAD)) - 1
         for i in range(group.first, group.end):
             row = table.row(table.words[i])
             values = ["" if value == EMPTY else value for value in row[C_LEMMA:C_HEAD]]
             head = number_of(table.cell(table.words[i], C_HEAD)) - 1
-            # A word with another head outside goes to the one that stands for the token.
-            inside = (head if group.first <= head < group.end else chosen) - group.first
-            up = -1 if i == chosen else inside
+            if i == chosen:
+                up = OWN
+            elif head == above >= 0:
+                up = BESIDE
+            else:
+                # A word with another head outside goes to the one that stands for the token.
+                up = (head if group.first <= head < group.end else chosen) - group.first
             found.append(list(UDWord(row[FORM], *values, up, row[C_DEPREL])))
         self.extensions.append((token, "ud_words", found))
         return 0

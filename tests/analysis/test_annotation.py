@@ -28,10 +28,12 @@ from spacy_nmparse.analysis.annotation.sentences import (
 )
 from spacy_nmparse.analysis.annotation.server import MAX_BYTES, Server
 from spacy_nmparse.analysis.annotation.store import Change, Conflict, Store
-from spacy_nmparse.ud.conllu import DEPREL, HEAD, MISC, Sentence, read_rows
+from spacy_nmparse.ud.conllu import DEPREL, FORM, HEAD, MISC, Sentence, read_rows
+from spacy_nmparse.ud.readers import Corpus
 from tests.analysis.test_comparison import conllu
 from tests.commands import ROOT, run, succeed, told
-from tests.pipe.common import gold_doc
+from tests.pipe.common import gold_doc, make_nlp, train
+from tests.ud.test_pieces import gold
 
 SAW = "She/2/nsubj saw/0/root the/4/det cat/2/obj ./2/punct"
 LIKE = "I/2/nsubj like/0/root London/2/obj and/3/cc Berlin/3/conj ./2/punct"
@@ -193,6 +195,28 @@ def test_least_sure_words(assistant: Assistant, tmp_path: Path) -> None:
     entries = Store(tmp_path / "a.conllu", [right, other, whole]).entries
     assert entries[2].doubt is None
     assert entries[0].doubt < 0.5 < entries[1].doubt  # type: ignore[operator]
+
+
+def test_given_words_are_not_joined(tmp_path: Path) -> None:
+    DocBin(docs=[gold()]).to_disk(tmp_path / "train.spacy")
+    nlp = make_nlp(projectivize=False)
+    train(nlp, [*Corpus(tmp_path / "train.spacy", subtokens=True)(nlp)], steps=60)
+    assistant = Assistant(nlp)
+    assert [token.text for token in nlp(gold().text)][0] == "công nghệ"
+    text = conllu(" ".join(f"{word.text}/_/_" for word in nlp.make_doc(gold().text)))
+    (given,) = read_rows(text)
+    forms = [row[FORM] for row in given.words]
+    (tmp_path / "a.conllu").write_text(text, "utf-8")
+    for one in (
+        *assistant.open(tmp_path / "a.conllu"),
+        assistant.complete(given).sentence,
+        *read_rows(assistant.parse(None, text, {})),
+    ):
+        assert [row[FORM] for row in one.words] == forms
+        assert all(row[HEAD] != "_" for row in one.words)
+    (judged,) = assistant.judge([given])
+    assert judged.sure is not None
+    assert assistant.derive(None, text, [])["words"] == forms
 
 
 def test_files_of_all_kinds_are_opened(

@@ -104,10 +104,10 @@ def check_choice(option: str, value: str | None, choices: Iterable[str]) -> None
         fail(f"{option} is one of {', '.join(choices)}, not {value!r}.")
 
 
-def check_absent(output: Path) -> None:
+def check_absent(output: Path, remedy: str = "give another path") -> None:
     """Fail where a file or folder is at an output that is to be made."""
     if output.is_dir() or (output.exists() and is_replaced(output)):
-        fail(f"{output} exists already: give another path.")
+        fail(f"{output} exists already: {remedy}.")
 
 
 @contextmanager

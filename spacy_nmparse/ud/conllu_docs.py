@@ -8,6 +8,7 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_nmparse.pipe.annotations import GIVEN
 from spacy_nmparse.ud.conllu import Sentence, read_rows
 from spacy_nmparse.ud.extensions import register_extensions
 from spacy_nmparse.ud.table_docs import Tokens
@@ -30,7 +31,8 @@ def conllu_to_docs(
     Blank lines decide the sentences, whatever the heads say. The label of a root becomes ``ROOT``;
     ``_`` is no annotation. Labels of roots other than ``root``, multiword tokens, MISC and comments
     are in extensions of the tokens (``spacy_nmparse.ud.extensions``), so that ``doc_to_conllu``
-    writes them again. Empty nodes and enhanced dependencies are left out.
+    writes them again. Empty nodes and enhanced dependencies are left out. A parser that joins
+    tokens leaves these words as they are.
 
     Args:
         source: A file (UTF-8), CoNLL-U text, or its lines.
@@ -79,11 +81,14 @@ def sentences_to_doc(
     name: str = "the CoNLL-U text",
     bare: bool = False,
 ) -> Doc:
-    """Make a document of sentences, as ``conllu_to_docs`` does; bare: as ``sentence_docs``."""
+    """Make a document of sentences, as ``conllu_to_docs`` does; bare: as ``sentence_docs``, without
+    the note that its words are given."""
     register_extensions()
     merges = merge if callable(merge) else (lambda form, words: True) if merge else None
     tokens = Tokens(merges, name, bare)
     for sentence in sentences:
         tokens.add(sentence)
     doc: Doc = tokens.doc(vocab)
+    if not bare:
+        doc.user_data[GIVEN] = True  # type: ignore[index]
     return doc

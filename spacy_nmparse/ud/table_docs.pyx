@@ -355,12 +355,14 @@ cdef class Tokens:
         cdef int n = doc.length
         cdef int i
         cdef bint has_heads = False
+        cdef bint has_pos = False
         cdef bint has_morphs = False
         cdef unordered_map[uint64_t, attr_t] known
         cdef const Token* given = self.tokens.data()
         cdef TokenC* c = doc.c
         for i in range(n):
             has_heads = has_heads or given[i].head >= 0
+            has_pos = has_pos or given[i].upos.n
             has_morphs = has_morphs or given[i].upos.n or given[i].feats.n
         for i in range(n):
             c[i].pos = <univ_pos_t>added(strings, given[i].upos)
@@ -377,7 +379,9 @@ cdef class Tokens:
             for i in range(n):
                 added(strings, given[i].feats)
             for i in range(n):
-                c[i].morph = morph_of(doc.vocab.morphology, given[i].feats, &known)
+                # among words with UPOS, one without either is not annotated
+                if given[i].upos.n or given[i].feats.n or not has_pos:
+                    c[i].morph = morph_of(doc.vocab.morphology, given[i].feats, &known)
         if self.bare:
             for i in range(n):
                 if c[i].tag == 0:

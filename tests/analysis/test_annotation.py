@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import http.client
+import itertools
 import json
 import re
 import subprocess
@@ -16,7 +17,8 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from spacy_nmparse.analysis.annotation.assistant import MOST_WORDS, Assistant
 from spacy_nmparse.analysis.annotation.sentences import (
@@ -28,10 +30,23 @@ from spacy_nmparse.analysis.annotation.sentences import (
 )
 from spacy_nmparse.analysis.annotation.server import MAX_BYTES, Server
 from spacy_nmparse.analysis.annotation.store import Change, Conflict, Store
-from spacy_nmparse.ud.conllu import DEPREL, HEAD, MISC, Sentence, read_rows
+from spacy_nmparse.ud import conllu_to_docs
+from spacy_nmparse.ud.conllu import (
+    DEPREL,
+    FEATS,
+    FORM,
+    HEAD,
+    LEMMA,
+    MISC,
+    XPOS,
+    Sentence,
+    read_rows,
+)
+from spacy_nmparse.ud.readers import Corpus
 from tests.analysis.test_comparison import conllu
 from tests.commands import ROOT, run, succeed, told
-from tests.pipe.common import gold_doc
+from tests.pipe.common import gold_doc, make_nlp, train
+from tests.ud.test_pieces import gold
 
 SAW = "She/2/nsubj saw/0/root the/4/det cat/2/obj ./2/punct"
 LIKE = "I/2/nsubj like/0/root London/2/obj and/3/cc Berlin/3/conj ./2/punct"
@@ -193,6 +208,28 @@ def test_least_sure_words(assistant: Assistant, tmp_path: Path) -> None:
     entries = Store(tmp_path / "a.conllu", [right, other, whole]).entries
     assert entries[2].doubt is None
     assert entries[0].doubt < 0.5 < entries[1].doubt  # type: ignore[operator]
+
+
+def test_given_words_are_not_joined(tmp_path: Path) -> None:
+    DocBin(docs=[gold()]).to_disk(tmp_path / "train.spacy")
+    nlp = make_nlp(projectivize=False)
+    train(nlp, [*Corpus(tmp_path / "train.spacy", subtokens=True)(nlp)], steps=60)
+    assistant = Assistant(nlp)
+    assert nlp(gold().text)[0].text == "công nghệ"
+    text = conllu(" ".join(f"{word.text}/_/_" for word in nlp.make_doc(gold().text)))
+    (given,) = read_rows(text)
+    forms = [row[FORM] for row in given.words]
+    (tmp_path / "a.conllu").write_text(text, "utf-8")
+    for one in (
+        *assistant.open(tmp_path / "a.conllu"),
+        assistant.complete(given).sentence,
+        *read_rows(assistant.parse(None, text, {})),
+    ):
+        assert [row[FORM] for row in one.words] == forms
+        assert all(row[HEAD] != "_" for row in one.words)
+    (judged,) = assistant.judge([given])
+    assert judged.sure is not None
+    assert assistant.derive(None, text, [])["words"] == forms
 
 
 def test_files_of_all_kinds_are_opened(
@@ -456,3 +493,98 @@ def test_what_is_confirmed_is_written_for_training(trained: Language, tmp_path: 
     ):
         done = run("annotate", *arguments)
         assert done.exit_code == 2 and expected in told(done)
+
+
+GUESSES = ("x", "ADJ", "x", "A=B")
+
+
+def annotated(file: Path, original: Sentence, *marked: int) -> Path:
+    """A file, and what the page made of it: guesses in all columns, words confirmed, cut in two."""
+    file.write_text(original.written().to_conllu("1"), "utf-8")
+    rows = [[*row] for row in original.rows]
+    for row, (column, guess) in itertools.product(rows, enumerate(GUESSES, LEMMA)):
+        row[column] = guess if row[column] == "_" else row[column]
+    for i in marked:
+        rows[i][MISC] = CONFIRMED
+    parts = split(Sentence([], rows), 3)
+    target = Path(f"{file}.annotated.conllu")
+    target.write_text("".join(one.written().to_conllu(str(i)) for i, one in enumerate(parts)))
+    return target
+
+
+def columns_of(file: Path) -> list[str]:
+    return ["/".join(row[2:6]) for one in read_rows(file) for row in one.words]
+
+
+def test_guesses_are_not_written_for_training(trained: Language, tmp_path: Path) -> None:
+    """Of words that are not confirmed stays what the file had before, and was not changed."""
+    trained.to_disk(tmp_path / "model")
+    before = sentence(SAW)
+    before.rows[3][LEMMA : FEATS + 1] = ["cat", "NOUN", "_", "Number=Sing"]
+    before.rows[4][XPOS] = "."
+    file, output = tmp_path / "a.conllu", tmp_path / "confirmed.conllu"
+    target = annotated(file, before, 2)
+    command = ("annotate", tmp_path / "model", file, "--confirmed", output, "--force")
+    assert "Warning" not in succeed(*command).output
+    expected = [
+        "x/ADJ/x/A=B",
+        "cat/NOUN/_/Number=Sing",
+        "_/_/./_",
+    ]  # the other half has no such word
+    assert columns_of(output) == expected
+    succeed("annotate", tmp_path / "model", target, *command[3:])
+    assert columns_of(output) == expected
+    corrected = target.read_text("utf-8").replace("NOUN", "VERB")
+    target.write_text(corrected, "utf-8")
+    succeed(*command)
+    assert columns_of(output)[1] == "cat/_/_/Number=Sing"
+    (doc,) = conllu_to_docs(output, trained.vocab)
+    assert [token.has_morph() for token in doc] == [True, True, False]
+    for change, expected_words in ((conllu(LIKE), "has other words"), (None, "is gone")):
+        file.unlink() if change is None else file.write_text(change, "utf-8")
+        assert expected_words in told(run(*command))
+        assert columns_of(output) == ["x/ADJ/x/A=B", "_/_/_/_", "_/_/_/_"]
+
+
+def test_what_a_file_says_before_the_parser(assistant: Assistant, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("She saw the cat .\n", "utf-8")
+    assert [*assistant.given(text)] == []
+    doc = Doc(Vocab(), ["a", "b"], pos=["NOUN", ""], lemmas=["", "b"])
+    DocBin(docs=[doc]).to_disk(tmp_path / "a.spacy")
+    (one,) = assistant.given(tmp_path / "a.spacy")
+    assert [row[:5] for row in one.words] == [
+        ["1", "a", "_", "NOUN", "_"],
+        ["2", "b", "b", "_", "_"],
+    ]
+    (tmp_path / "bad.conllu").write_text("1\ta\n\n", "utf-8")
+    with pytest.raises(ValueError, match=r"bad\.conllu"):
+        [*assistant.given(tmp_path / "bad.conllu")]
+
+
+def test_nothing_is_overwritten(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path / "model")
+    file, other, link = (tmp_path / name for name in ("a.conllu", "train.conllu", "link.conllu"))
+    target = annotated(file, sentence(SAW), 2)
+    other.write_text("mine", "utf-8")
+    link.symlink_to(target)
+    (tmp_path / "hard.conllu").hardlink_to(file)
+    before = {path: path.read_bytes() for path in (file, target, other)}
+    ours = file, target, tmp_path / "model" / ".." / file.name, link, tmp_path / "hard.conllu"
+    for given in (file, target):
+        command = ("annotate", tmp_path / "model", given, "--confirmed")
+        for output in ours:
+            for force in ((), ("--force",)):
+                done = run(*command, output, *force)
+                assert done.exit_code == 2 and "overwrite what is annotated" in told(done)
+        for output in (other, tmp_path):
+            done = run(*command, output)
+            assert done.exit_code == 2 and "exists already" in told(done)
+            assert "--force to overwrite" in told(done)
+    assert {path: path.read_bytes() for path in before} == before
+    target.unlink()
+    done = run("annotate", tmp_path / "model", file, "--confirmed", target, "--force")
+    assert "overwrite what is annotated" in told(done) and not target.exists()
+    annotated(file, sentence(SAW), 2)
+    succeed("annotate", tmp_path / "model", file, "--confirmed", other, "--force")
+    assert len([*read_rows(other)]) == 1

@@ -60,6 +60,22 @@ def test_there_and_back(n_sents: int) -> None:
     assert format_errors(CONLLU) == []
 
 
+def test_words_without_tags_are_not_annotated() -> None:
+    """A word without FEATS has none if it has UPOS; else they are unknown, if others have UPOS."""
+    for tags, expected in (
+        (["NOUN/Case=Nom", "NOUN/_", "_/_"], [True, True, False]),
+        (["_/Case=Nom", "_/_"], [True, True]),
+        (["_/_"], [False]),
+    ):
+        rows = [
+            f"{i}\ta\t_\t{one.replace('/', chr(9) + '_' + chr(9))}" for i, one in enumerate(tags, 1)
+        ]
+        text = "".join(row + "\t_" * 4 + "\n" for row in rows) + "\n"
+        (doc,) = conllu_to_docs(text, Vocab())
+        assert [token.has_morph() for token in doc] == expected
+        assert str(doc[0].morph) == tags[0].partition("/")[2].strip("_")
+
+
 def test_merged_tokens_keep_their_words() -> None:
     docs = list(conllu_to_docs(CONLLU, Vocab(), merge=True))
     texts = [token.text for token in docs[0]]

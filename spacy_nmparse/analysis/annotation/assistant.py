@@ -36,6 +36,7 @@ from spacy_nmparse.ud.conllu import (
     read_rows,
 )
 from spacy_nmparse.ud.conllu_docs import sentences_to_doc
+from spacy_nmparse.ud.parse_inputs import Known
 
 CONLLU = (".conllu", ".conll")
 ANNOTATED = ".annotated.conllu"
@@ -191,6 +192,20 @@ class Assistant:
                     sentence = self._completed(only(sentence, keep)).sentence
             whole.append(sentence)
         return whole
+
+    def given(self, path: Path) -> Iterator[Sentence]:
+        """The sentences of CoNLL-U or a .spacy file as they are; of a text none.
+
+        Raises:
+            OSError: If the file cannot be read.
+            ValueError: If it is not what its name says.
+        """
+        for piece in FileReader(path).pieces():
+            if piece.error is not None:
+                raise piece.error
+            for item in piece.items(self._nlp.vocab):
+                if isinstance(item, Known):
+                    yield from item.sentences or read_rows(doc_to_conllu(item.doc))
 
     def _parsed(self, path: Path) -> Iterable[Sentence]:
         """What ``nmparse parse`` makes of a file."""

@@ -17,6 +17,7 @@ from spacy_nmparse.ud.conllu import (
     FORM,
     HEAD,
     ID,
+    LEMMA,
     MISC,
     PLUS,
     Sentence,
@@ -55,6 +56,31 @@ def only(sentence: Sentence, is_known: Callable[[Row], bool]) -> Sentence:
 def is_confirmed(row: Row) -> bool:
     """Whether a person has confirmed a word's head and label."""
     return CONFIRMED in row[MISC].split("|")
+
+
+def forms_of(sentences: Iterable[Sentence]) -> list[str]:
+    """The forms of all words."""
+    return [row[FORM] for sentence in sentences for row in sentence.words]
+
+
+def confirmed_of(sentences: Sequence[Sentence], before: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences with confirmed words, for training. Other words in them have no head, and of
+    lemma, tags and features what they had before.
+
+    Args:
+        sentences: All that are annotated.
+        before: The same words in the file that was annotated; [], if it says nothing of them.
+    """
+    given = [row for one in before for row in one.words]
+    old = iter(given or [[EMPTY] * HEAD] * len(forms_of(sentences)))
+
+    def known(row: Row) -> list[str]:
+        pairs = zip(row[LEMMA:HEAD], next(old)[LEMMA:HEAD], strict=True)
+        same = [now if now == then else EMPTY for now, then in pairs]
+        return [*row] if is_confirmed(row) else [*row[:LEMMA], *same, *headless(row)[HEAD:]]
+
+    found = [replaced(one, known) for one in sentences]
+    return [one for one in found if any(map(is_confirmed, one.words))]
 
 
 def known_by(sentences: Iterable[Sentence]) -> Callable[[Row], bool]:

@@ -74,15 +74,23 @@ def run(given: Given) -> None:
         if given.merge_subtokens == "auto":
             assert given.lang is not None
             merge = split_by(spacy.blank(given.lang))
+        if folders:
+            refuse_leftovers(files, output)
         check_trees([file for parts in files.values() for file in parts], given.one_root)
         written = convert(files, output, given.n_sents, given.with_single, merge)
-        for split in SPLITS if folders else ():
-            stale = output / f"{split}.spacy"  # of another treebank
-            if split not in written and stale.exists():
-                stale.unlink()
-                print(f"{stale} is removed: this treebank has no such data.")
         if given.lang:
             report_tokens(files, written, given.lang, given.merge_subtokens)
+
+
+def refuse_leftovers(files: Files, output: Path) -> None:
+    """Stop where a folder has splits that a treebank lacks: they are of another one."""
+    new = {*files, "dev"} if "train" in files else {*files}  # dev data are held out
+    paths = [output / f"{split}.spacy" for split in SPLITS if split not in new]
+    if old := [str(path) for path in paths if path.exists()]:
+        fail(
+            f"The treebank has no data for {' and '.join(old)}, which would stay beside its own: "
+            f"give another OUTPUT folder, or delete these files."
+        )
 
 
 def report_tokens(

@@ -13,7 +13,14 @@ from spacy.tokens import Doc
 from spacy_nmparse.cli.console import CODE, COMPONENT, OUTPUT, check_absent, fail, failures, load
 from spacy_nmparse.pipe.files import safe_to_disk
 from spacy_nmparse.pipe.members import parser_of
-from spacy_nmparse.pipe.replace import ANNOTATIONS, TAGS, changed, parser_names, replace_parser
+from spacy_nmparse.pipe.replace import (
+    ANNOTATIONS,
+    TAGS,
+    TOKENS,
+    changed,
+    parser_names,
+    replace_parser,
+)
 from spacy_nmparse.terminal import show
 from spacy_nmparse.ud.corpus import check_exists
 from spacy_nmparse.wording import counted
@@ -50,7 +57,8 @@ def run(
         counts = changed(before, after)
     added = ", which is new" if is_new else ""
     show(f"{output}: {nlp.pipe_names}, the parser of {parser} as '{name}'{added}")
-    n_words = sum(map(len, after))
+    n_before, n_after = (sum(map(len, docs)) for docs in (before, after))
+    n_words = n_before - counts.get(TOKENS, 0)
     same = [kind for kind in ANNOTATIONS if kind not in counts]
     show(f"The same for all of {counted(n_words, 'word')}: {', '.join(same) or 'nothing'}.")
     writes = nlp.get_pipe(name).write_tags  # type: ignore[attr-defined]
@@ -58,6 +66,8 @@ def run(
         cause = f"A component behind the parser reads its trees{' or tags' if writes else ''}."
         if writes and kind in TAGS:
             cause = "The parser writes tags where a token has none (write_tags)."
+        if kind == TOKENS:
+            cause = f"The {'new' if n_after < n_before else 'old'} parser joins tokens into words."
         show(f"Changed for {counted(n, 'word')}: {kind}. {cause}")
     if writes and set(counts) & set(TAGS):
         show(f"To write no tags, set write_tags = false for '{name}' in {output / 'config.cfg'}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ SPACY_PARSERS = ("parser", "beam_parser")
 SCORES = ("dep_", "sents_", "nonproj_")
 #: What a parser with ``write_tags`` says of a token, by the names in ``ANNOTATIONS``.
 TAGS = ("tags", "parts of speech", "morphology")
+#: What words differ in that are other tokens, since a parser joins some.
+TOKENS = "tokens"
 #: What other components say of a token.
 ANNOTATIONS: dict[str, Callable[[Token], Any]] = {
     "tags": lambda token: token.tag_,
@@ -125,24 +128,27 @@ def parser_names(nlp: Language) -> list[str]:
 
 
 def changed(before: Sequence[Doc], after: Sequence[Doc]) -> dict[str, int]:
-    """Count the words whose annotation by other components than the parser differs.
+    """Count the words whose annotation by other components than the parser differs, of those that
+    are the same tokens in both; and the other words, where a parser joins tokens.
 
     Args:
         before: Documents that one pipeline has processed.
         after: The same texts, processed by another pipeline.
 
     Returns:
-        The number of words by the names in ``ANNOTATIONS``; only those that differ.
+        The number of words by ``TOKENS`` and the names in ``ANNOTATIONS``; only those that differ.
 
     Raises:
-        ValueError: The documents do not have the same tokens.
+        ValueError: The documents do not have the same texts.
     """
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for one, other in zip(before, after, strict=True):
-        if [token.text for token in one] != [token.text for token in other]:
-            raise ValueError(f"The pipelines split {one.text[:60]!r} into other tokens.")
+        if one.text != other.text:
+            raise ValueError(f"The pipelines have read other texts: {one.text[:60]!r} is of one.")
+        found = {(token.idx, len(token)): token for token in other}
+        places = [(token.idx, len(token)) for token in one]
+        pairs = [(one[i], found[place]) for i, place in enumerate(places) if place in found]
+        counts[TOKENS] += len(one) - len(pairs)
         for kind, annotation in ANNOTATIONS.items():
-            pairs = zip(map(annotation, one), map(annotation, other), strict=True)
-            if n := sum(left != right for left, right in pairs):
-                counts[kind] = counts.get(kind, 0) + n
-    return counts
+            counts[kind] += sum(annotation(left) != annotation(right) for left, right in pairs)
+    return dict(+counts)

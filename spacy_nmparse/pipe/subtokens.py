@@ -13,6 +13,7 @@ from spacy_nmparse.pipe.confidence import KEY, confidences
 from spacy_nmparse.pipe.doc_io import note_tokens
 from spacy_nmparse.pipe.known import NAME
 from spacy_nmparse.pipe.roots import EXTENSION
+from spacy_nmparse.pipe.spans import read_groups, write_groups
 
 #: The labels of a piece that is not the last one of its word: without a space behind it, with one.
 SUBTOK, SPACED = "subtok", "subtok:spaced"
@@ -55,12 +56,14 @@ def join_subtokens(docs: Iterable[Doc]) -> None:
         first = numpy.concatenate(([0], last[:-1] + 1))
         runs = numpy.stack((first, last), axis=1)[last > first].tolist()
         spans = [doc[i : j + 1] for i, j in runs]
+        groups = read_groups(doc)
         with doc.retokenize() as retokenizer:
             for span in spans:
                 for name in OF_ARCS:
                     if (key := ("._.", name, span[-1].idx, None)) in data:
                         data["._.", name, span[0].idx, None] = data.pop(key)
                 retokenizer.merge(span, attrs={"DEP": span[-1].dep})  # type: ignore[dict-item]
+        write_groups(doc, groups)  # spaCy leaves them at the old tokens' numbers
         if sure is not None:
             data[KEY] = numpy.ascontiguousarray(sure[:, last]).tobytes()
             note_tokens(doc)

@@ -38,6 +38,7 @@ from spacy.tokens import Doc, Token
 
 from spacy_nmparse.layers.treebanks import copy_treebank
 from spacy_nmparse.pipe.roots import EXTENSION, register_extension
+from spacy_nmparse.pipe.spans import split_groups, write_groups
 
 OWN, BESIDE = -1, -2
 
@@ -162,8 +163,9 @@ def copy_words(source: Doc, target: Doc) -> bool:
 
 
 def split_doc(doc: Doc) -> Iterator[Doc]:
-    """The sentences of a document as documents, with the extensions of their tokens and spans; the
-    document itself, where it is one sentence or its sentences are not known."""
+    """The sentences of a document as documents, with the extensions of their tokens and spans, and
+    with their groups of spans, but for spans that go over a boundary; the document itself, where it
+    is one sentence or its sentences are not known."""
     sents = list(doc.sents) if doc.has_annotation("SENT_START") else []
     if len(sents) < 2:
         yield doc
@@ -175,8 +177,9 @@ def split_doc(doc: Doc) -> Iterator[Doc]:
             place = max(0, bisect_right(starts, key[2]) - 1)
             end = None if key[3] is None else key[3] - starts[place]
             data[place][(*key[:2], key[2] - starts[place], end)] = value
-    for sent, own in zip(sents, data, strict=True):
+    for sent, own, groups in zip(sents, data, split_groups(doc, sents), strict=True):
         part = sent.as_doc()
         part.user_data = own
+        write_groups(part, groups, sent.start_char)
         copy_treebank(doc, part)
         yield part

@@ -21,6 +21,7 @@ from spacy.vocab import Vocab
 
 from spacy_nmparse.pipe.annotations import GIVEN, same_tokens
 from spacy_nmparse.pipe.doc_io import is_partial, preset_starts, set_heads, write_tags
+from spacy_nmparse.pipe.spans import restore_spans
 from spacy_nmparse.private import documents_between
 from spacy_nmparse.ud.conllu import BOM, PLUS, Commented, Sentence, decode, sentences_of
 from spacy_nmparse.ud.conllu_docs import grouped, sentences_to_doc
@@ -313,6 +314,7 @@ class Known:
         lemmas = numpy.zeros(len(doc), dtype="uint64")
         lemmas[here] = numpy.where(own[here, 2] == 0, known[:, 2], 0)
         write_lemmas(doc, lemmas)
+        restore_spans(self.doc, doc)
 
 
 Item = Paragraph | Known  # what is parsed: a document

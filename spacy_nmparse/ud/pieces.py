@@ -15,6 +15,7 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_nmparse.pipe.spans import read_groups, write_groups
 from spacy_nmparse.pipe.subtokens import OF_ARCS, SPACED, SUBTOK
 from spacy_nmparse.ud.extensions import in_multiword_tokens
 
@@ -74,6 +75,7 @@ def split_words(reference: Doc, tokens: Doc) -> Doc:
     copy = Doc(reference.vocab, words, spaces.tolist())
     copy.from_array([*CHANGED, *SAME], split)
     copy.cats = dict(reference.cats)
+    write_groups(copy, read_groups(reference))
     data: Any = copy.user_data
     data.update(reference.user_data)
     for word in (counts > 1).nonzero()[0].tolist():

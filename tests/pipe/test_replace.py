@@ -13,16 +13,21 @@ from spacy.tokens import Doc
 from thinc.api import fix_random_seed
 
 from spacy_nmparse.pipe.replace import changed, replace_parser
+from spacy_nmparse.pipe.subtokens import SPACED
 from tests.commands import run, succeed
 from tests.pipe.common import (
     LISTENER,
     TOK2VEC,
     TREES,
     affix_tok2vec,
+    gold_doc,
     learn,
+    make_example,
     make_examples,
+    make_nlp,
     model_config,
     tagged,
+    train,
     tree,
 )
 
@@ -115,7 +120,10 @@ def test_what_changed_is_counted(target: Path) -> None:
     other[3].ent_type_ = "ANIMAL"
     other[4].set_morph("Case=Nom")
     assert changed([one], [other]) == {"morphology": 1, "lemmas": 1, "entities": 1}
-    with pytest.raises(ValueError, match=r"'She saw the cat \.' into other tokens"):
+    with other.retokenize() as retokenizer:
+        retokenizer.merge(other[2:4])
+    assert changed([one], [other]) == {"tokens": 2, "morphology": 1, "lemmas": 1}
+    with pytest.raises(ValueError, match=r"other texts: 'She saw the cat \.' is of one"):
         changed([one], [Doc(nlp.vocab, words=["She"])])
 
 
@@ -184,6 +192,27 @@ def test_the_command(target: Path, source: Path, tmp_path: Path) -> None:
     assert "is made for 'de', and the parser of" in done.output and "imported" in done.output
     assert "as 'nm_parser', which is new" in done.output
     succeed(*command, tmp_path / "examples")
+
+
+def test_the_command_counts_tokens_that_are_joined(
+    target: Path, source: Path, tmp_path: Path
+) -> None:
+    """By the new parser or the old one."""
+    nlp, text = make_nlp(lang="en"), tmp_path / "text.txt"
+    gold = gold_doc(nlp.vocab, [0])
+    gold[2].dep_ = SPACED
+    train(nlp, [make_example(gold)], steps=60)
+    assert nlp(TEXTS[0])[2].text == "the cat"
+    nlp.to_disk(tmp_path / "joins")
+    text.write_text(TEXTS[0], encoding="utf-8")
+    for pipeline, parser, said in (
+        (target, tmp_path / "joins", "all of 3 words: tags|2 words: tokens. The new parser joins"),
+        (tmp_path / "joins", source, "all of 3 words: |1 word: tokens. The old parser joins"),
+    ):
+        output = tmp_path / f"with_{parser.name}"
+        done = succeed("replace", pipeline, parser, "-o", output, "--text", text)
+        assert all(one in done.output for one in said.split("|")), done.output
+        assert len(spacy.load(output)(TEXTS[0])) == (4 if pipeline == target else 5)
 
 
 def test_the_command_names_tags_as_the_cause(source: Path, tmp_path: Path) -> None:

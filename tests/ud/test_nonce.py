@@ -208,6 +208,20 @@ def test_sentences_in_other_documents() -> None:
     assert all(len(others) == 4 for others in seen.values()) and len(seen) == 4
 
 
+def test_groups_of_spans_in_other_documents() -> None:
+    """Each sentence brings its spans along; one that goes over a boundary is left out."""
+    joined = make_docs()[4]
+    joined.spans["over"] = [Span(joined, 4, 6, label="X")]
+    joined.spans["all"] = [*joined.spans["all"], Span(joined, 7, 9, "V", kb_id="Q1", span_id="i")]
+    docs = [doc for _ in range(10) for doc in mix([joined])]
+    spans = [span for doc in docs for span in doc.spans["all"]]
+    found = {(s.text, s.label_, s.kb_id_, s.id_) for s in spans}
+    assert len(spans) == 50
+    starts = ("Dogs chase", "The bird", "the fish", "Birds heard")
+    assert found == {("saw Rome", "V", "Q1", "i"), *((text, "S", "", "") for text in starts)}
+    assert not any(doc.spans["over"] for doc in docs)
+
+
 # Batches
 
 

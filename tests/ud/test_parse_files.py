@@ -20,7 +20,7 @@ import pytest
 import spacy
 from click.testing import Result
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 
 from spacy_nmparse.cli.parse import run as run_parse
 from spacy_nmparse.cli.plan import plan
@@ -242,6 +242,22 @@ def test_every_format_in_and_out(model: Path, tmp_path: Path) -> None:
     assert heads == [[token.head.i for token in doc] for doc in docs]
     DocBin(docs=[gold_doc(nlp.vocab, [5, 5, 0])]).to_disk(tmp_path / "a.spacy")
     assert made(model, tmp_path / "a.spacy").count("# sent_id") == 3
+
+
+def test_annotation_of_other_kinds_stays(model: Path, tmp_path: Path) -> None:
+    """Entities, groups of spans and categories of a .spacy file."""
+    vocab = spacy.load(model).vocab
+    doc = gold_doc(vocab, [5, 0])
+    doc.ents = [Span(doc, 1, 3, "X")]
+    doc.spans["x"] = [Span(doc, 0, 2, "Y", kb_id="Q1")]
+    doc.cats = {"news": 0.5}
+    DocBin(docs=[doc, gold_doc(vocab, [0])]).to_disk(tmp_path / "a.spacy")
+    made(model, tmp_path / "a.spacy", "-o", tmp_path / "b.spacy")
+    one, other = DocBin().from_disk(tmp_path / "b.spacy").get_docs(vocab)
+    assert one.spans.to_bytes() == doc.spans.to_bytes() and one.cats == doc.cats
+    assert [(e.start, e.end, e.label_) for e in one.ents] == [(1, 3, "X")]
+    assert not other.spans and not other.cats and not other.has_annotation("ENT_IOB")
+    assert '"label":"X"' in made(model, tmp_path / "a.spacy", "-f", "json").replace(" ", "")
 
 
 def test_standard_input_and_output(model: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin, Token
+from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.training import Example
 
 from spacy_nmparse.pipe.annotations import same_tokens
@@ -130,6 +130,34 @@ def test_whatever_the_parser_says() -> None:
         assert all(len([*token.ancestors]) < len(doc) for token in doc)
         assert sum(len(sentence) for sentence in doc.sents) == len(doc)
     assert joined > 1000
+
+
+def grouped(doc: Doc) -> list[tuple[str, ...]]:
+    spans = [*doc.spans["x"], *doc.ents]
+    return [(one.text, one.label_, one.kb_id_, one.id_) for one in spans]
+
+
+def test_spans_follow_their_words(tmp_path: Path) -> None:
+    """Those of the reader are of pieces; where these are joined, spans are of whole words."""
+    doc = gold()
+    doc.spans["x"] = [
+        Span(doc, 0, 1, "A", kb_id="Q1", span_id="i"),
+        *(Span(doc, 1, 3, "B"), Span(doc, 3, 4, "C")),
+    ]
+    doc.spans["x"].attrs["scores"] = [0.5, 0.6, 0.7]
+    doc.spans["none"] = []
+    doc.ents = [Span(doc, 2, 3, "E", kb_id="Q2")]
+    before = grouped(doc)
+    DocBin(docs=[doc]).to_disk(tmp_path / "train.spacy")
+    (example,) = Corpus(tmp_path / "train.spacy", subtokens=True)(NLP)
+    split = example.reference
+    assert len(split) == 7 and grouped(split) == before
+    assert [(s.start, s.end) for s in split.spans["x"]] == [(0, 2), (2, 6), (6, 7)]
+    split.spans["x"].append(Span(split, 1, 3, "D"))
+    join_subtokens([split])
+    assert grouped(split) == [*before[:3], ("công nghệ tốt", "D", "", ""), before[3]]
+    assert split.spans["x"].attrs == doc.spans["x"].attrs and not split.spans["none"]
+    assert split.spans["x"].name == "x"
 
 
 def gold() -> Doc:

@@ -45,8 +45,10 @@ from spacy_nmparse.ud.conllu import (
 from spacy_nmparse.ud.readers import Corpus
 from tests.analysis.test_comparison import conllu
 from tests.commands import ROOT, run, succeed, told
-from tests.pipe.common import gold_doc, make_nlp, train
+from tests.pipe.common import gold_doc, make_nlp, random_parser, train
+from tests.ud.test_multiword import multiword
 from tests.ud.test_pieces import gold
+from tests.ud.test_whole_tokens import GIVEN, KNOWN
 
 SAW = "She/2/nsubj saw/0/root the/4/det cat/2/obj ./2/punct"
 LIKE = "I/2/nsubj like/0/root London/2/obj and/3/cc Berlin/3/conj ./2/punct"
@@ -230,6 +232,19 @@ def test_given_words_are_not_joined(tmp_path: Path) -> None:
     (judged,) = assistant.judge([given])
     assert judged.sure is not None
     assert assistant.derive(None, text, [])["words"] == forms
+
+
+def test_words_of_known_multiword_tokens() -> None:
+    """They get the tree of the training data, whatever the parser makes of their token."""
+    nlp = random_parser(1)
+    nlp.add_pipe("multiword_tokens", source=multiword(KNOWN))
+    assistant = Assistant(nlp)
+    (given,) = read_rows(GIVEN)
+    (parsed,) = read_rows(assistant.parse(None, GIVEN, {}))
+    (judged,) = assistant.judge([given])
+    for one in (assistant.complete(given).sentence, parsed):
+        assert [row[DEPREL] for row in one.words][3::3] == ["det", "advmod"]
+    assert judged.sure is not None
 
 
 def test_files_of_all_kinds_are_opened(

@@ -37,6 +37,7 @@ from spacy_nmparse.ud.conllu import (
 )
 from spacy_nmparse.ud.conllu_docs import sentences_to_doc
 from spacy_nmparse.ud.parse_inputs import Known
+from spacy_nmparse.ud.whole_tokens import pipe_words
 
 CONLLU = (".conllu", ".conll")
 ANNOTATED = ".annotated.conllu"
@@ -81,7 +82,8 @@ class Assistant:
         gives another head or label is as doubtful as the parser is sure."""
         with self._lock:
             try:
-                docs = list(self._nlp.pipe(self._doc(only(one, is_confirmed)) for one in sentences))
+                known = (self._doc(only(one, is_confirmed)) for one in sentences)
+                docs = list(pipe_words(self._nlp, known))
             except ValueError:  # a tree that cannot be: parse one by one
                 docs = []
         for number, sentence in enumerate(sentences):
@@ -102,7 +104,7 @@ class Assistant:
 
     def _completed(self, known: Sentence) -> Change:
         """A sentence with the heads that it has, and the parser's for other words."""
-        return _filled(known, self._nlp(self._doc(known)))
+        return _filled(known, *pipe_words(self._nlp, [self._doc(known)]))
 
     def parse(self, text: str | None, conllu: str | None, options: dict[str, Any]) -> Any:
         """Parse text, or sentences of CoNLL-U.
@@ -124,7 +126,7 @@ class Assistant:
                 keep = known_by(sentences) if options.get("keep_heads", True) else lambda row: False
                 kept = "".join(only(one, keep).written().to_conllu("") for one in sentences)
                 given = conllu_to_docs(kept, self._nlp.vocab, n_sents=1)
-                docs = list(self._nlp.pipe(given))
+                docs = list(pipe_words(self._nlp, given))
             else:
                 docs = [self._nlp(text or "")]
         if options.get("format", "conllu") == "json":

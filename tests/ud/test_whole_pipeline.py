@@ -49,8 +49,8 @@ def test_the_config(tmp_path: Path) -> None:
 def test_only_for_our_parsers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = CONFIGS / "spacy_parser.cfg"
     assert nmparse(["init-config", str(tmp_path / "x.cfg"), "--parser", str(config)]) == 2
-    assert "no parser of spacy-nmparse" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="no tok2vec"):
+    assert "make the parser alone" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="has a tok2vec"):
         make_whole({"components": {}})
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import srsly
 import typer
 from spacy.cli.train import train
 from spacy.language import Language
@@ -17,6 +19,7 @@ from spacy_nmparse.analysis.evaluate import evaluate
 from spacy_nmparse.cli.console import CODE, MODEL, OUTPUT, check_absent, check_trees, failures, load
 from spacy_nmparse.layers.treebanks import names_in
 from spacy_nmparse.pipe.members import parser_of, parsers_of
+from spacy_nmparse.pipe.subtokens import SPACED, SUBTOK
 from spacy_nmparse.pipe.training_log import CURVE, SCORES
 from spacy_nmparse.pipe.workplace import alone
 from spacy_nmparse.terminal import show
@@ -27,6 +30,8 @@ from spacy_nmparse.ud.whole_pipeline import LEMMATIZER, MULTIWORD
 #: The config beside the models, and its name until they are trained.
 CONFIG, UNFINISHED = "learn-on.cfg", "unfinished.cfg"
 MODELS = ("model-best", "model-last")
+#: How the reader makes documents: as in the pipeline's own training.
+DOCUMENTS = ("gold_preproc", "max_length", "n_sents")
 #: The treebank that sentences are of by default, in the config.
 FIRST = "first"
 #: Words of all epochs for each step between evaluations, and the most steps.
@@ -79,6 +84,8 @@ def run(
         (output / UNFINISHED).replace(output / CONFIG)
         if dev is None or before is None:  # nothing has measured it
             shutil.rmtree(output / "model-best")
+            meta = srsly.read_json(trained / "meta.json")
+            srsly.write_json(trained / "meta.json", {**meta, "performance": {}})
         else:
             after = evaluate(load(str(trained)), dev)["scores"]
             for kind in ("las_all", "uas_all"):
@@ -123,20 +130,32 @@ def _config(nlp: Language, model: str, n_words: int) -> Config:
         n_words: The words of all epochs.
     """
     frozen, listened = _frozen(nlp)
-    corpus: dict[str, Any] = {"@readers": "spacy_nmparse.Corpus.v1"}
+    own = nlp.config.interpolate()
+    readers = {
+        split: {
+            "@readers": "spacy_nmparse.Corpus.v1",
+            "path": f"${{paths.{split}}}",
+            **_kept(own["corpora"].get(split), DOCUMENTS),
+        }
+        for split in ("train", "dev")
+    }
+    labels = {label for parser in parsers_of(nlp).values() for label in parser.labels}
+    readers["train"]["subtokens"] = not labels.isdisjoint((SUBTOK, SPACED))
     words = {"@schedules": "compounding.v1", "start": 100, "stop": 1000, "compound": 1.001}
     batcher = {"@batchers": "spacy_nmparse.exchanged_words.v1", "size": words}
-    adam = {"@optimizers": "spacy_nmparse.Adam.v1", "use_averages": False}
+    adam = {
+        "@optimizers": "spacy_nmparse.Adam.v1",
+        "use_averages": False,  # an average of few updates would be far from the weights
+        **_kept(own["training"].get("optimizer"), ["pretrained_factor"]),
+    }
     copied = {"@callbacks": "spacy.copy_from_base_model.v1", "tokenizer": model, "vocab": model}
+    more = {"@callbacks": "spacy_nmparse.learn_more.v1", "model": model}
     return Config(
         {
             "paths": {},
             "nlp": nlp.config["nlp"],
             "components": {name: {"source": model} for name in nlp.component_names},
-            "corpora": {
-                "train": {**corpus, "path": "${paths.train}"},
-                "dev": {**corpus, "path": "${paths.dev}"},
-            },
+            "corpora": readers,
             "training": {
                 "seed": 1,
                 "gpu_allocator": None,
@@ -146,12 +165,17 @@ def _config(nlp: Language, model: str, n_words: int) -> Config:
                 "before_to_disk": {"@callbacks": "spacy_nmparse.safe_checkpoints.v1"},
                 "logger": {"@loggers": "spacy_nmparse.ConsoleLogger.v1"},
                 "batcher": {**batcher, "level": 0.0, "phrases": 0.0},
-                "optimizer": adam,  # an average of few updates would be far from the weights
+                "optimizer": adam,
                 "score_weights": {"dep_las": 1.0},
             },
-            "initialize": {"before_init": copied},
+            "initialize": {"before_init": copied, "after_init": more},
         }
     )
+
+
+def _kept(block: dict[str, Any] | None, names: Sequence[str]) -> dict[str, Any]:
+    """The settings of these names that a block of the pipeline's own config has."""
+    return {name: value for name, value in (block or {}).items() if name in names}
 
 
 def _frozen(nlp: Language) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from spacy_nmparse.pipe.words import Words, lacks_token_vectors, listeners
 from spacy_nmparse.scorers.operations import (
     learns_tags,
     renew_all,
+    resize_labels,
     set_dropout,
     set_system,
     set_tag_sizes,
@@ -138,6 +140,47 @@ class TransitionParser(ParsingComponent):
         self._has_cut = None
         set_tag_sizes(self.model, tags.sizes)
         self.model.initialize(X=ScorerInput([example.x for example in first], None))
+
+    def learn_more(self, examples: Iterable[Example]) -> None:
+        """Take up the labels that examples have, behind those of a trained parser, and new
+        combinations of known tags and features; training then teaches them. Warns of new labels,
+        and of words with other tags or features, which are not learned. A parser that has one label
+        of roots keeps it.
+
+        Args:
+            examples: gold-standard examples.
+
+        Raises:
+            ValueError: the heads of a tree form a cycle.
+        """
+        fields: Counter[tuple[str, ...]] = Counter()
+        read = [one for one in counted(examples, fields) if one.reference.has_annotation("DEP")]
+        reader = GoldReader(self.name, (), self.cfg["projectivize"], 0)
+        known, tags = self._learned.labels, self._learned.tags
+        new = [
+            label
+            for label in (reader.find_labels(read) if read else ())
+            if label not in known.names and (len(known.roots) > 1 or not is_root_name(label))
+        ]
+        tags = tags.extended(field for field, _ in fields.most_common())
+        self._learn_labels([*known.names, *new], tags)
+        if new:
+            resize_labels(self.model, self.system)
+            warnings.warn(
+                f"The component '{self.name}' learns labels that are new to it: {', '.join(new)}.",
+                stacklevel=2,
+            )
+        others = Counter({one: n for one, n in fields.items() if any(one)})
+        for triple in tags.triples:
+            del others[tuple(triple)]
+        if tags.triples and others:
+            (example, _), *_ = others.most_common(1)
+            warnings.warn(
+                f"The component '{self.name}' does not know the tags or features of "
+                f"{others.total()} words, and does not learn them ({' '.join(example)}): train a "
+                f"new pipeline on all the data if they matter.",
+                stacklevel=2,
+            )
 
     def update(
         self,

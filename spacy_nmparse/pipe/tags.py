@@ -121,6 +121,17 @@ class TagSet:
         ]
         return numpy.asarray(rows, dtype="uint64").reshape(-1, len(FIELDS))
 
+    def extended(self, fields: Iterable[tuple[str, ...]]) -> TagSet:
+        """The set with the triples among these FIELDS whose values are all in it."""
+        new = [
+            list(field)
+            for field in fields
+            if field not in self._triple_numbers
+            and (values := _values(*field))
+            and all(value in self.attributes.get(name, ()) for name, value in values.items())
+        ]
+        return TagSet(self.attributes, [*self.triples, *new])
+
     def register(self, vocab: Vocab, numbers: Iterable[int] | None = None) -> None:
         """Make a vocabulary know the strings of triples, for good.
 

@@ -106,17 +106,8 @@ class UDLemmatizer(EditTreeLemmatizer):
         self.cfg.update(known=labels["known"], case=labels["case"])
 
     def _labels_from_data(self, get_examples: Callable[[], Iterable[Example]]) -> None:
-        pairs: Counter[tuple[str, str]] = Counter()
-        known: dict[str, dict[str, Counter[str]]] = {}
-        cases: dict[str, Counter[str]] = {}
-        for (text, lemma, pos, key, is_first), n in self._counted(get_examples()).items():
-            form = self._lower(text)
-            pairs[form, self._lower(lemma)] += n
-            if is_first:  # treebanks have other lemmas for the same words
-                known.setdefault(form, {}).setdefault(pos, Counter())[lemma] += n
-            case = cases.setdefault(key, Counter())
-            for way in (LOWER, TITLE, UPPER, FORM):
-                case[way] += n * (self._written(self._lower(lemma), text, way) == lemma)
+        self.cfg.update(known={}, case={})
+        pairs = self.learn_more(get_examples())
         trees: Counter[int] = Counter()
         for pair, n in pairs.items():
             trees[self.trees.add(*pair)] += n
@@ -124,16 +115,40 @@ class UDLemmatizer(EditTreeLemmatizer):
             if n >= self.min_tree_freq:
                 self.tree2label[tree] = len(self.cfg["labels"])
                 self.cfg["labels"].append(tree)
-        self.cfg["known"] = {
-            form: {pos: lemmas.most_common(1)[0][0] for pos, lemmas in by_pos.items()}
-            for form, by_pos in known.items()
-        }
-        self.cfg["case"] = {key: case.most_common(1)[0][0] for key, case in cases.items()}
         if not pairs:
             warnings.warn(
                 f"The training data of '{self.name}' have no lemmas: it writes none.", stacklevel=2
             )
             self.cfg["labels"] = [self.trees.add("a", "a")]  # a model needs one
+
+    def learn_more(self, examples: Iterable[Example]) -> Counter[tuple[str, str]]:
+        """Learn the lemmas of words, and their case, in addition to what is known; what examples
+        tell of a word and part of speech that are known replaces it. Edit trees stay as they are.
+
+        Args:
+            examples: Gold-standard examples; those of the first treebank alone teach words.
+
+        Returns:
+            How often they have a form and its lemma, both in lower case.
+        """
+        pairs: Counter[tuple[str, str]] = Counter()
+        known: dict[str, dict[str, Counter[str]]] = {}
+        cases: dict[str, Counter[str]] = {}
+        for (text, lemma, pos, key, is_first), n in self._counted(examples).items():
+            form = self._lower(text)
+            pairs[form, self._lower(lemma)] += n
+            if is_first:  # treebanks have other lemmas for the same words
+                known.setdefault(form, {}).setdefault(pos, Counter())[lemma] += n
+            case = cases.setdefault(key, Counter())
+            for way in (LOWER, TITLE, UPPER, FORM):
+                case[way] += n * (self._written(self._lower(lemma), text, way) == lemma)
+        words = dict(self.cfg["known"])
+        for form, by_pos in known.items():
+            new = {pos: lemmas.most_common(1)[0][0] for pos, lemmas in by_pos.items()}
+            words[form] = {**words.get(form, {}), **new}
+        written = {key: ways.most_common(1)[0][0] for key, ways in cases.items()}
+        self.cfg.update(known=words, case={**self.cfg["case"], **written})
+        return pairs
 
     def _counted(self, examples: Iterable[Example]) -> Counter[tuple[str, str, str, str, bool]]:
         """How often words have a text, a lemma, a part of speech, and a case, in the first treebank

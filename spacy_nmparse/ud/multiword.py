@@ -105,9 +105,15 @@ class MultiwordTokens(Pipe):
                 f"spacy_nmparse.Corpus.v1 in [corpora.train].",
                 stacklevel=2,
             )
-        references = (example.reference for example in get_examples())
-        tables = _tables(doc for doc in references if not treebank_of(doc))
-        self._learn(tables)
+        self.tables = {table: {} for table in TABLES}
+        self.learn_more(get_examples())
+
+    def learn_more(self, examples: Iterable[Example]) -> None:
+        """Learn as ``initialize`` does, in addition to what is known; what examples tell of a key
+        that is known replaces it."""
+        references = (example.reference for example in examples)
+        tables = _tables((doc for doc in references if not treebank_of(doc)), self.tables)
+        self._learn({table: {**self.tables[table], **tables[table]} for table in TABLES})
         logger.info(
             "%s: %d forms and %d affixes of multiword tokens, %d pairs of words that are one",
             self.name,
@@ -248,8 +254,8 @@ class MultiwordTokens(Pipe):
         return self.from_bytes((Path(path) / FILE).read_bytes())
 
 
-def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
-    """The tables of multiword tokens (TABLES) of documents."""
+def _tables(docs: Iterable[Doc], known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The tables of multiword tokens (TABLES) of documents, with what these tell of known keys."""
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     affixes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     tagged: defaultdict[str, list[str]] = defaultdict(list)  # multiword tokens by tag
@@ -285,15 +291,21 @@ def _tables(docs: Iterable[Doc]) -> dict[str, Any]:
             key: json.loads(counts.most_common(1)[0][0] or "[]")
             for key, counts in forms.items()
             # some are multiword tokens, or were with another tag
-            if any(counts) or any(forms.get(key.rpartition(" ")[0], ()))
+            if any(counts) or any(forms.get(key.rpartition(" ")[0], ())) or key in known["forms"]
         },
         "affixes": {
             key: json.loads(counts.most_common(1)[0][0])
             for key, counts in affixes.items()
             if counts.total() >= LEAST_SHARE * _with_affixes(key, tagged)
         },
-        "ranges": {k: c[True] > c[False] for k, c in ranges.items() if c[True]},
-        "clitics": {k: c[True] > c[False] for k, c in clitics.items() if c[True]},
+        **{
+            table: {
+                key: count[True] > count[False]
+                for key, count in counts.items()
+                if count[True] or key in known[table]
+            }
+            for table, counts in (("ranges", ranges), ("clitics", clitics))
+        },
     }
 
 

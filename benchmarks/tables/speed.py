@@ -13,7 +13,6 @@ from benchmarks.tables.common import (
     STOCK,
     STOCK_LONG,
     SWAP,
-    TAUGHT,
     TREEBANKS,
     Rows,
     lead,
@@ -99,7 +98,6 @@ WHICH = {
     NM: "speed counts, few arcs cross",
     SWAP: "speed counts, arcs cross",
     NL: "accuracy counts",
-    TAUGHT: "accuracy counts, the treebank is small, training may take longer",
 }
 
 
@@ -111,9 +109,7 @@ def _which_parser() -> Rows:
     for name, where in WHICH.items():
         row = [title(name), where]
         row += [lead(treebank, name, STOCK_LONG, briefly=True) for treebank in TREEBANKS]
-        system, training = name.rsplit("_", 1)
+        system = name.removesuffix("_long")
         for stage, kind in columns:
-            # a teacher does not change what parsing costs
-            known = stage != "training" or training != "taught"
-            row.append(times(timed(kind), stage, system, INIT_CONFIG).split()[0] if known else "")
+            row.append(times(timed(kind), stage, system, INIT_CONFIG).split()[0])
         yield row

@@ -192,7 +192,7 @@ class MultiwordTokens(Pipe):
         if (found := self._splits.get(key)) is None:
             if len(self._splits) >= MOST:
                 self._splits.clear()
-            known = (self._known(low, one) for one in (tag, *self._tags_of(low)))
+            known = (self._known(low, one) for one in (tag, *self._tags_of(low), ""))
             same = (words for words in known if [form.lower() for form, *_ in words] == wanted)
             found = self._splits[key] = next(same, [])
         return found

@@ -166,15 +166,19 @@ class WholeTokens:
         starts[self._firsts] = [bool(token.is_sent_start) for token in doc]
         places = numpy.arange(len(words), dtype="int32")
         names = sorted({*labels})
-        write_parses(
-            [words],
-            numpy.asarray([len(words)], dtype="int32"),
-            places,
-            heads.astype("int32"),
-            numpy.asarray([names.index(label) for label in labels], dtype="int32"),
-            starts,
-            [*names, ROOT_LABEL, SPACE_LABEL],
-        )
+        if doc.has_annotation("DEP"):
+            write_parses(
+                [words],
+                numpy.asarray([len(words)], dtype="int32"),
+                places,
+                heads.astype("int32"),
+                numpy.asarray([names.index(label) for label in labels], dtype="int32"),
+                starts,
+                [*names, ROOT_LABEL, SPACE_LABEL],
+            )
+        elif doc.has_annotation("SENT_START"):
+            for word, start in zip(words, starts.tolist(), strict=True):
+                word.is_sent_start = bool(start)
         write_tags(words, places, numpy.ascontiguousarray(fields))
         write_lemmas(words, lemmas)
         self._copy_others(doc, tops.tolist())

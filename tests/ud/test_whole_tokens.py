@@ -104,6 +104,26 @@ def test_unknown_words_are_tokens(nlp: Language, before: str, after: str) -> Non
     assert arcs(doc[2:5].as_doc()).startswith("de/2/next l")
 
 
+def test_pipelines_without_a_parser_draw_no_arcs() -> None:
+    nlp = multiword(KNOWN)
+    doc = parsed(nlp, GIVEN)
+    assert [word.pos_ for word in doc][2:4] == ["ADP", "DET"] and not doc.has_annotation("DEP")
+    nlp.add_pipe("sentencizer")
+    doc = parsed(nlp, 2 * GIVEN, n_sents=2)
+    assert len(list(doc.sents)) == 2 and not doc.has_annotation("DEP")
+
+
+def test_words_that_are_the_most_frequent_with_no_tag(nlp: Language) -> None:
+    """The tag that the pipeline gives does not decide whether words are known."""
+    component = nlp.get_pipe("multiword_tokens")
+    other = [["d", "d", "ADP", "", "", -1, ""], ["u", "u", "DET", "", "", 0, "det"]]
+    component.tables["forms"] |= {"du A": other, "du B": other}
+    del component.tables["forms"]["du Prep_Det"]
+    component.from_bytes(component.to_bytes())
+    for tag in ("", "A", "C"):
+        assert [form for form, *_ in component.words_of("du", tag, ["de", "le"])] == ["de", "le"]
+
+
 def test_known_heads_stay(nlp: Language) -> None:
     """Also those that are words of a multiword token. One with a known head is not put together."""
     at_le = GIVEN.replace("2\tboit\t_\t_\t_\t_\t_\t_", "2\tboit\t_\t_\t_\t_\t4\tknown")
